@@ -1,4 +1,4 @@
-import type { Deadline } from '../clock.ts'
+import type { Clock, Deadline } from '../clock.ts'
 import type { RelayError } from '../errors.ts'
 import type { KafkaRecord, OutputRecord } from '../kafka/record.ts'
 
@@ -33,12 +33,16 @@ export interface WindowLimits {
 export interface StartContext {
   secret(name: string): Promise<string>
   readonly deadline: Deadline
+  /** For time-outs and pauses between attempts of an async transform, in every window from now on. */
+  readonly clock: Clock
 }
 
 /** Where the outputs of a window go. One sink per window: what it holds is dropped when the window is. */
 export interface OutputSink {
   /** Pinned in the fence record, so that containers with different metadata cannot alternate a key between partitions. */
   partitionCount(topic: string): number
+  /** @throws RelayError what `add` would throw; adds nothing. A record that passed is added later without an error. */
+  check(topic: string, partition: number, record: OutputRecord): void
   /** @throws RelayError RECORD_TOO_LARGE, PARTITION_INVALID; nothing is added then. */
   add(topic: string, partition: number, record: OutputRecord): void
 }
@@ -46,6 +50,8 @@ export interface OutputSink {
 export interface TransformOptions {
   /** By this moment the transform must be done or given up (the commit reserve comes after it). */
   readonly deadline: Deadline
+  /** 1 for the first try of this window, one more for every counted death: told in the headers of dead letters. */
+  readonly attempt: number
   /** Records known to be unable to pass (poison, refused by the broker), by offset per partition key `topic-partition@offset`. */
   readonly rejected: ReadonlyMap<string, RelayError>
   /** Called every few milliseconds of synchronous work, so that renewals get their turn (R14). */
@@ -63,7 +69,8 @@ export interface RunningRelay {
   /**
    * Transforms one window in source order into the sink. A record that fails is dead-lettered into the same sink, or
    * skipped, as the relay says; its own earlier emits are not added.
-   * @throws RelayError RECORD_REJECTED_STOP, TRANSFORM_TIMED_OUT
+   * @throws RelayError RECORD_REJECTED_STOP (context: topic, partition, offset of the record, and the code that rejected it),
+   *   TRANSFORM_TIMED_OUT, TRANSFORM_RETRY, EMIT_TOO_LATE, CONFIG_INVALID
    */
   transform(records: readonly KafkaRecord[], sink: OutputSink, options: TransformOptions): Promise<TransformCounts>
 }
