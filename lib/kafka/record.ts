@@ -34,5 +34,10 @@ export interface TopicPartition {
   readonly partition: number
 }
 
+/** One record and the output partition that it goes to. */
+export interface Output extends TopicPartition {
+  readonly record: OutputRecord
+}
+
 /** `topic-partition`, for maps and messages only: never split it, topic names contain dashes. */
 export const tpKey = (tp: TopicPartition): string => `${tp.topic}-${tp.partition}`

@@ -1,6 +1,6 @@
 import type { Clock, Deadline } from '../clock.ts'
 import type { RelayError } from '../errors.ts'
-import type { KafkaRecord, OutputRecord } from '../kafka/record.ts'
+import type { KafkaRecord, Output } from '../kafka/record.ts'
 
 /** What `defineRelay` makes of a user's definition: all that the engine needs to know of a relay, defaults filled in. */
 export interface CompiledRelay {
@@ -43,8 +43,11 @@ export interface OutputSink {
   partitionCount(topic: string): number
   /** @throws RelayError what `add` would throw; adds nothing. A record that passed is added later without an error. */
   check(topic: string, partition: number, record: OutputRecord): void
-  /** @throws RelayError RECORD_TOO_LARGE, PARTITION_INVALID; nothing is added then. */
-  add(topic: string, partition: number, record: OutputRecord): void
+  /**
+   * Adds all that one source record gives, or nothing.
+   * @throws RelayError RECORD_TOO_LARGE, RECORD_INVALID, PARTITION_INVALID; then nothing was added.
+   */
+  append(outputs: readonly Output[]): void
 }
 
 export interface TransformOptions {

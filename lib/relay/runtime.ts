@@ -1,0 +1,48 @@
+import type { Clock, Random } from '../clock.ts'
+import type { FenceStore } from '../fencing/fence-store.ts'
+import type { Cluster } from '../kafka/cluster.ts'
+import type { TransactionSession } from '../transaction/session.ts'
+import type { CompiledRelay, RunningRelay } from './compiled-relay.ts'
+import type { RelayObserver } from './observer.ts'
+
+/** Settings of a deployment that the engine needs; parsed and checked in config.ts. */
+export interface EngineSettings {
+  /** Transactional ids and commit groups start with it; unique per deployment (R4). */
+  readonly prefix: string
+  /** Above the function timeout, at most the broker's maximum (R10). */
+  readonly transactionTimeoutMs: number
+  readonly functionTimeoutMs: number
+  /** Time kept free at the end of an invocation: for a commit, or for giving up in order. */
+  readonly commitReserveMs: number
+  readonly leaseMs: number
+  readonly renewEveryMs: number
+  /** Number of the deployment: containers of an older one stand down (R14). */
+  readonly generation: number
+  /** Names this process in fence records and logs. */
+  readonly container: string
+  /** Availability zone, for reads from the nearest replica; empty: from the leader. */
+  readonly rack: string
+}
+
+/** One container: what is made once and kept warm between invocations. */
+export interface RelayRuntime {
+  readonly relay: CompiledRelay
+  readonly running: RunningRelay
+  readonly cluster: Cluster
+  readonly fences: FenceStore
+  readonly settings: EngineSettings
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: RelayObserver
+  /** By transactional id. */
+  readonly warm: Map<string, WarmLane>
+  /** `max.message.bytes` per output topic, as far as known; lowered when a broker refuses a batch. */
+  readonly batchBytesMax: Map<string, number>
+}
+
+/** What a released lane leaves for the next bell in the same container (R5, R7). */
+export interface WarmLane {
+  readonly nonce: string
+  readonly session: TransactionSession
+  readonly positions: ReadonlyMap<number, bigint>
+}
