@@ -41,8 +41,6 @@ export interface StartContext {
 export interface OutputSink {
   /** Pinned in the fence record, so that containers with different metadata cannot alternate a key between partitions. */
   partitionCount(topic: string): number
-  /** @throws RelayError what `add` would throw; adds nothing. A record that passed is added later without an error. */
-  check(topic: string, partition: number, record: OutputRecord): void
   /**
    * Adds all that one source record gives, or nothing.
    * @throws RelayError RECORD_TOO_LARGE, RECORD_INVALID, PARTITION_INVALID; then nothing was added.
