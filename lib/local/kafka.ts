@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Clock, systemClock } from '../clock.ts'
+import { isRelayError, RelayError } from '../errors.ts'
+import { lastLines, runCommand } from './command.ts'
+import { findJava } from './java.ts'
+import { type KafkaNodePlan, kafkaProperties, logFlags, quickJvmFlags } from './kafka-config.ts'
+import { type KafkaVersion, kafkaClassPath } from './kafka-jars.ts'
+import { type KafkaNode, LocalKafkaNode } from './kafka-node.ts'
+import { freePorts, portIsFree } from './ports.ts'
+
+export interface KafkaOptions {
+  readonly version: KafkaVersion
+  /** Three make a cluster with replication factor 3 and 2 in-sync replicas required. Default 1. */
+  readonly nodes?: 1 | 3
+  /** Kept over restarts; formatted when empty. */
+  readonly dataDir: string
+  /** Default `<dataDir>/logs`. */
+  readonly logDir?: string
+  /** One per node. Default: free ones, chosen anew at each start. */
+  readonly ports?: readonly number[]
+  /** Broker properties on top of ours, to the letter. */
+  readonly config?: Readonly<Record<string, string>>
+  /** Per node. Default 512. */
+  readonly heapMb?: number
+  /** Instead of the flags that make a broker start quickly and stay small. */
+  readonly jvmFlags?: readonly string[]
+  /** Where fetched jars are kept. Default `.fencepost/kafka` in the working directory. */
+  readonly cacheDir?: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly clock?: Clock
+  readonly log?: (line: string) => void
+}
+
+export interface KafkaHandle {
+  readonly version: KafkaVersion
+  readonly clusterId: string
+  /** `host:port` of each node. */
+  readonly brokers: readonly string[]
+  readonly nodes: readonly KafkaNode[]
+  /** SIGTERM, a bounded wait, SIGKILL. Data stays. */
+  stop(): Promise<void>
+}
+
+/** Another process may take a port between our choice and the broker's bind. */
+const portTriesMax = 5
+
+/**
+ * Starts a real Kafka cluster (KRaft, combined nodes) on 127.0.0.1 and resolves when every node serves and sees all
+ * others. The brokers die with this process, whatever it dies of. Topics are never created by accident, and transaction
+ * partition verification stays on.
+ *
+ * @throws RelayError LOCAL_STACK: no Java 17, no Maven, port taken, or the end of the broker's log.
+ * @example
+ * const kafka = await startKafka({ version: '4.1', dataDir: '.fencepost/my-test' })
+ * await kafka.nodes[0]?.kill('SIGKILL')
+ * await kafka.nodes[0]?.restart()
+ * await kafka.stop()
+ */
+export async function startKafka(options: KafkaOptions): Promise<KafkaHandle> {
+  const java = await findJava(options.env)
+  const classPath = await kafkaClassPath(options)
+  for (let tries = 1; ; tries++) {
+    const plans = await planNodes(options)
+    const clusterId = await prepareNodes(plans, options, java, classPath)
+    const nodes = plans.map((plan) => nodeOf(plan, options, java, classPath))
+    try {
+      await startNodes(nodes)
+      return handleOf(options.version, clusterId, nodes)
+    } catch (error) {
+      await stopNodes(nodes)
+      const lostRace = isRelayError(error) && error.context.portTaken === true && options.ports === undefined
+      if (!lostRace || tries === portTriesMax) throw error
+    }
+  }
+}
+
+async function planNodes(options: KafkaOptions): Promise<readonly KafkaNodePlan[]> {
+  const count = options.nodes ?? 1
+  if (options.ports && options.ports.length !== count) {
+    throw new RelayError('LOCAL_STACK', `${options.ports.length} Kafka ports given for ${count} nodes; give one each.`)
+  }
+  for (const port of options.ports ?? []) await requirePort(port)
+  const free = await freePorts(2 * count)
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    port: options.ports?.[index] ?? Number(free[count + index]),
+    controllerPort: Number(free[index]),
+    dataDir: resolve(options.dataDir, `node-${index + 1}`, 'data'),
+  }))
+}
+
+async function requirePort(port: number): Promise<void> {
+  if (await portIsFree(port)) return
+  throw new RelayError(
+    'LOCAL_STACK',
+    `Port ${port} on 127.0.0.1 is taken, and Kafka should listen there; stop what listens (lsof -i :${port}) or choose another port.`,
+    { context: { port } },
+  )
+}
+
+const propertiesFile = (plan: KafkaNodePlan): string => join(plan.dataDir, '..', 'server.properties')
+
+/** Writes each node's properties and formats its storage unless it is formatted already. Answers the cluster id. */
+async function prepareNodes(
+  plans: readonly KafkaNodePlan[],
+  options: KafkaOptions,
+  java: string,
+  classPath: string,
+): Promise<string> {
+  const clusterId = (await clusterIdOf(plans)) ?? newClusterId()
+  await mkdir(logDirOf(options), { recursive: true })
+  await Promise.all(
+    plans.map(async (plan) => {
+      await mkdir(plan.dataDir, { recursive: true })
+      await writeFile(propertiesFile(plan), kafkaProperties(plan, plans, options.config))
+      await format(plan, clusterId, java, classPath)
+    }),
+  )
+  return clusterId
+}
+
+async function clusterIdOf(plans: readonly KafkaNodePlan[]): Promise<string | undefined> {
+  for (const plan of plans) {
+    const meta = await readFile(join(plan.dataDir, 'meta.properties'), 'utf8').catch(() => '')
+    const found = /^cluster\.id=(.+)$/m.exec(meta)?.[1]
+    if (found) return found
+  }
+  return undefined
+}
+
+/** A Kafka UUID; none begins with a dash, which tools take for an option. */
+const newClusterId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')
+
+async function format(plan: KafkaNodePlan, clusterId: string, java: string, classPath: string): Promise<void> {
+  const tool = ['-Xmx128m', ...quickJvmFlags, '-cp', classPath, 'kafka.tools.StorageTool']
+  const args = ['format', '--ignore-formatted', '-t', clusterId, '-c', propertiesFile(plan)]
+  const { code, output } = await runCommand(java, [...tool, ...args])
+  if (code === 0) return
+  throw new RelayError(
+    'LOCAL_STACK',
+    `Kafka cannot use ${plan.dataDir} (its storage tool exited with ${code}). If its data may go, delete that directory.\n${lastLines(output, 8)}`,
+  )
+}
+
+const logDirOf = (options: KafkaOptions): string => resolve(options.logDir ?? join(options.dataDir, 'logs'))
+
+function nodeOf(plan: KafkaNodePlan, options: KafkaOptions, java: string, classPath: string): LocalKafkaNode {
+  const flags = [`-Xmx${options.heapMb ?? 512}m`, ...(options.jvmFlags ?? quickJvmFlags), ...logFlags]
+  const args = [...flags, '-cp', classPath, 'kafka.Kafka', propertiesFile(plan)]
+  return new LocalKafkaNode(
+    plan,
+    join(logDirOf(options), `kafka-${plan.id}.log`),
+    java,
+    args,
+    options.clock ?? systemClock,
+  )
+}
+
+async function startNodes(nodes: readonly LocalKafkaNode[]): Promise<void> {
+  const ids = nodes.map(({ id }) => id)
+  await Promise.all(nodes.map((node) => node.launch()))
+  await Promise.all(nodes.map((node) => node.untilServing(ids)))
+}
+
+const stopNodes = async (nodes: readonly LocalKafkaNode[]): Promise<void> => {
+  await Promise.all(nodes.map((node) => node.stop()))
+}
+
+function handleOf(version: KafkaVersion, clusterId: string, nodes: readonly LocalKafkaNode[]): KafkaHandle {
+  return {
+    version,
+    clusterId,
+    brokers: nodes.map(({ port }) => `127.0.0.1:${port}`),
+    nodes,
+    stop: () => stopNodes(nodes),
+  }
+}
