@@ -5,6 +5,15 @@ const TOPIC_CHARACTERS_MAX = 249
 const NAME = /^[A-Za-z0-9_-]+$/
 const TOPIC = /^[A-Za-z0-9._-]+$/
 
+/** Dots are kept out of prefixes and relay names because ids are divided by them. */
+export const nameRule = `1 to ${NAME_CHARACTERS_MAX} letters, digits, '_' or '-' (no dots: they divide transactional ids)`
+export const isLegalName = (name: string): boolean => name.length <= NAME_CHARACTERS_MAX && NAME.test(name)
+
+/** Kafka's own rule (org.apache.kafka.common.internals.Topic). */
+export const topicRule = `1 to ${TOPIC_CHARACTERS_MAX} letters, digits, '.', '_' or '-', and not '.' or '..'`
+export const isLegalTopic = (topic: string): boolean =>
+  topic.length <= TOPIC_CHARACTERS_MAX && TOPIC.test(topic) && topic !== '.' && topic !== '..'
+
 /**
  * The transactional id of one lane: `<prefix>.<relay>.<topic>.<lane>`, stable for ever (R4).
  *
@@ -31,20 +40,12 @@ export function commitGroup(prefix: string, relay: string): string {
   return `${prefix}.${relay}`
 }
 
-/** Dots are kept out of names because ids are divided by them. */
 function checkName(what: string, name: string): void {
-  if (name.length <= NAME_CHARACTERS_MAX && NAME.test(name)) return
-  throw new RelayError(
-    'CONFIG_INVALID',
-    `${what} '${name}' must have 1 to ${NAME_CHARACTERS_MAX} letters, digits, '_' or '-' (no dots: they divide transactional ids); rename it`,
-  )
+  if (isLegalName(name)) return
+  throw new RelayError('CONFIG_INVALID', `${what} '${name}' must have ${nameRule}; rename it`)
 }
 
-/** Kafka's own rule (org.apache.kafka.common.internals.Topic). */
 function checkTopic(topic: string): void {
-  if (topic.length <= TOPIC_CHARACTERS_MAX && TOPIC.test(topic) && topic !== '.' && topic !== '..') return
-  throw new RelayError(
-    'CONFIG_INVALID',
-    `topic '${topic}' must have 1 to ${TOPIC_CHARACTERS_MAX} letters, digits, '.', '_' or '-' and not be '.' or '..'`,
-  )
+  if (isLegalTopic(topic)) return
+  throw new RelayError('CONFIG_INVALID', `topic '${topic}' must have ${topicRule}`)
 }
