@@ -40,6 +40,10 @@ export const errorCodes = {
   FENCE_STORE_UNAVAILABLE: ['retry', 'The fence table did not answer.'],
   FENCE_STORE_THROTTLED: ['retry', 'The fence table refuses requests because its capacity is exceeded.'],
   FENCE_TABLE_MISSING: ['fix-config', 'The fence table does not exist or may not be used.'],
+  FENCE_RECORD_INVALID: [
+    'fix-config',
+    'A fence record cannot be read: it was changed by something other than Fencepost.',
+  ],
   // transactions
   SESSION_FENCED: ['reopen', 'The broker refuses this session: superseded or timed out; the fence record tells which.'],
   SESSION_POISONED: ['reopen', 'The session met an answer that is not a clear yes; it can never commit again.'],
@@ -60,6 +64,7 @@ export const errorCodes = {
   RECORD_TOO_LARGE: ['reject-record', 'A record is larger than its output topic accepts.'],
   RECORD_INVALID: ['reject-record', 'The broker refuses a record (its timestamp, or its lack of a key).'],
   CORRUPT_BATCH: ['retry', 'A fetched batch fails its checksum or cannot be parsed.'],
+  BATCH_TOO_LARGE: ['stop-lane', 'A fetched batch takes more memory than allowed when it is decompressed.'],
   UNKNOWN_COMPRESSION: ['stop-lane', 'A fetched batch uses a compression that is not known.'],
   BROKER_ERROR: ['retry', 'The broker answered with an error.'],
   // the user's relay

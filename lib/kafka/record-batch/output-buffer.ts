@@ -1,0 +1,139 @@
+import { invariant } from '../../invariant.ts'
+import type { Compression } from '../compression/deflate.ts'
+import type { OutputRecord, TopicPartition } from '../record.ts'
+import { assertEncodable, BatchBuilder, type BatchOptions } from './encode.ts'
+
+export interface Output extends TopicPartition {
+  readonly record: OutputRecord
+}
+
+/** The batches of one output partition, in the order in which their records were added. */
+export interface PartitionBatches extends TopicPartition {
+  readonly batches: readonly BatchBuilder[]
+}
+
+export interface OutputBufferOptions {
+  /** `max.message.bytes` of each output topic. */
+  readonly maxMessageBytes: (topic: string) => number
+  readonly compression?: Compression
+}
+
+/**
+ * Collects a window's outputs into batches by partition, each under its topic's `max.message.bytes`.
+ *
+ * Partitions keep the order in which they were first used; records keep theirs within a partition.
+ */
+export class OutputBuffer {
+  private readonly options: OutputBufferOptions
+  private readonly topics = new Map<string, TopicOutputs>()
+  private used: OpenPartition[] = []
+  private count = 0
+  private bytes = 0
+
+  constructor(options: OutputBufferOptions) {
+    this.options = options
+  }
+
+  /**
+   * Adds what one source record gives, all or nothing.
+   * @throws RelayError RECORD_TOO_LARGE, RECORD_INVALID: then nothing was added.
+   */
+  append(outputs: readonly Output[]): void {
+    if (outputs.length > 1) for (const output of outputs) this.assertEncodable(output)
+    for (const output of outputs) this.add(output)
+  }
+
+  /** What was added since the last reset. Stays as it is when the buffer is reset and filled again. */
+  partitions(): readonly PartitionBatches[] {
+    return this.used
+  }
+
+  get recordCount(): number {
+    return this.count
+  }
+
+  /** Size of all batches, their headers included, before compression. */
+  get sizeBytes(): number {
+    return this.bytes
+  }
+
+  /** Begins the next window. Only sizes are remembered, so that its batches are allocated once. */
+  reset(): void {
+    for (const topic of this.topics.values()) topic.close()
+    this.used = []
+    this.count = 0
+    this.bytes = 0
+  }
+
+  private assertEncodable({ topic, record }: Output): void {
+    assertEncodable(record, this.topicOf(topic).options.maxBytes, topic)
+  }
+
+  private add({ topic, partition, record }: Output): void {
+    const outputs = this.topicOf(topic)
+    const open = outputs.open.get(partition) ?? new OpenPartition(outputs, partition)
+    this.bytes += open.append(record)
+    this.count++
+    if (outputs.open.has(partition)) return
+    outputs.open.set(partition, open)
+    this.used.push(open)
+  }
+
+  private topicOf(topic: string): TopicOutputs {
+    const known = this.topics.get(topic)
+    if (known !== undefined) return known
+    const { maxMessageBytes, compression = 'none' } = this.options
+    const outputs = new TopicOutputs(topic, { topic, maxBytes: maxMessageBytes(topic), compression })
+    this.topics.set(topic, outputs)
+    return outputs
+  }
+}
+
+class TopicOutputs {
+  readonly topic: string
+  readonly options: BatchOptions
+  readonly open = new Map<number, OpenPartition>()
+  /** By partition: how large its first batch became in the last window that used it. */
+  readonly lastBytes = new Map<number, number>()
+
+  constructor(topic: string, options: BatchOptions) {
+    this.topic = topic
+    this.options = options
+  }
+
+  close(): void {
+    for (const { partition, batches } of this.open.values()) this.lastBytes.set(partition, batches[0]?.sizeBytes ?? 0)
+    this.open.clear()
+  }
+}
+
+class OpenPartition implements PartitionBatches {
+  readonly topic: string
+  readonly partition: number
+  readonly batches: BatchBuilder[] = []
+  private readonly outputs: TopicOutputs
+  private last: BatchBuilder | undefined
+
+  constructor(outputs: TopicOutputs, partition: number) {
+    this.topic = outputs.topic
+    this.partition = partition
+    this.outputs = outputs
+  }
+
+  /** Answers by how many bytes the partition grew. */
+  append(record: OutputRecord): number {
+    const before = this.last?.sizeBytes ?? 0
+    if (this.last?.tryAppend(record)) return this.last.sizeBytes - before
+    const next = this.newBatch()
+    invariant(next.tryAppend(record), 'a new batch takes a record or throws')
+    this.batches.push(next)
+    this.last = next
+    return next.sizeBytes
+  }
+
+  private newBatch(): BatchBuilder {
+    const lastBytes = this.outputs.lastBytes.get(this.partition)
+    if (lastBytes === undefined || this.batches.length > 0) return new BatchBuilder(this.outputs.options)
+    return new BatchBuilder({ ...this.outputs.options, expectedBytes: Math.ceil(lastBytes * 1.125) })
+  }
+}

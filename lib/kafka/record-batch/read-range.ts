@@ -1,0 +1,96 @@
+import type { KafkaRecord } from '../record.ts'
+import { AbortedFilter, type AbortedTransaction } from './aborted.ts'
+import type { FetchedBatch } from './batch.ts'
+
+/** Which part of a partition is wanted: offsets in [from, until), at most `maxRecords` of them. */
+export interface Range {
+  readonly from: bigint
+  readonly until: bigint
+  readonly maxRecords?: number
+}
+
+/** The end of a transaction as it stands in the log. */
+export interface Marker {
+  readonly kind: 'commit' | 'abort'
+  readonly offset: bigint
+  readonly producerId: bigint
+  readonly producerEpoch: number
+}
+
+export interface ReadRange {
+  readonly records: KafkaRecord[]
+  /** The position: what to read next. Everything in [from, until) is either in `records` or not for readers. */
+  readonly until: bigint
+  readonly markers: readonly Marker[]
+}
+
+/**
+ * The records in a range of one partition's fetched batches, and the position behind them (R9): it runs over markers,
+ * aborted, empty and compacted batches to one past the last complete batch, and never past `range.until`. When
+ * `maxRecords` is reached it is the offset of the first record left out.
+ *
+ * `aborted` comes with the same Fetch answer; empty for a read_uncommitted read.
+ */
+export function readRange(
+  batches: Iterable<FetchedBatch>,
+  range: Range,
+  aborted: readonly AbortedTransaction[],
+): ReadRange {
+  const filter = new AbortedFilter(aborted)
+  const found = new Found(range)
+  for (const batch of batches) {
+    if (batch.baseOffset >= range.until) {
+      found.reached()
+      break
+    }
+    const isVisible = filter.accepts(batch)
+    if (isVisible && !found.keep(batch)) break
+    if (batch.isControl) found.note(batch)
+    found.passed(batch)
+  }
+  return found
+}
+
+class Found implements ReadRange {
+  readonly records: KafkaRecord[] = []
+  readonly markers: Marker[] = []
+  until: bigint
+  private readonly range: Range
+
+  constructor(range: Range) {
+    this.range = range
+    this.until = range.from
+  }
+
+  /** False when a record of the batch has to be left out for want of room. */
+  keep(batch: FetchedBatch): boolean {
+    const { from, until, maxRecords = Number.POSITIVE_INFINITY } = this.range
+    if (batch.nextOffset <= from) return true
+    for (const record of batch.records()) {
+      if (record.offset < from || record.offset >= until) continue
+      if (this.records.length >= maxRecords) {
+        this.until = record.offset
+        return false
+      }
+      this.records.push(record)
+    }
+    return true
+  }
+
+  note(batch: FetchedBatch): void {
+    const { baseOffset: offset, producerId, producerEpoch } = batch
+    const kind = batch.controlKind()
+    if (kind === 'other' || offset < this.range.from) return
+    this.markers.push({ kind, offset, producerId, producerEpoch })
+  }
+
+  /** A batch begins behind the range: whatever the range still held was compacted away. */
+  reached(): void {
+    if (this.until < this.range.until) this.until = this.range.until
+  }
+
+  passed({ nextOffset }: FetchedBatch): void {
+    if (nextOffset <= this.until) return
+    this.until = nextOffset < this.range.until ? nextOffset : this.range.until
+  }
+}

@@ -1,0 +1,82 @@
+import type { Header, KafkaRecord } from '../record.ts'
+import { Cursor } from './cursor.ts'
+
+/** What the batch header says about all of its records. */
+export interface RecordContext {
+  readonly topic: string
+  readonly partition: number
+  readonly baseOffset: bigint
+  readonly recordCount: number
+  readonly timestampType: KafkaRecord['timestampType']
+  readonly baseTimestampMs: number
+  readonly maxTimestampMs: number
+}
+
+const noHeaders: readonly Header[] = []
+const recordBytesMin = 7
+
+/** The decompressed records of one batch, exactly as many as it says. @throws Error when malformed. */
+export function readRecords(payload: Buffer, context: RecordContext): KafkaRecord[] {
+  const { recordCount } = context
+  if (recordCount < 0 || recordCount * recordBytesMin > payload.length) {
+    throw new Error(`${recordCount} records cannot be in ${payload.length} bytes`)
+  }
+  const cursor = new Cursor(payload)
+  const reader = new RecordReader(cursor, context)
+  const records: KafkaRecord[] = []
+  for (let i = 0; i < recordCount; i++) records.push(reader.next())
+  if (cursor.leftBytes > 0) throw new Error(`${cursor.leftBytes} bytes follow the last of ${recordCount} records`)
+  return records
+}
+
+class RecordReader {
+  private readonly cursor: Cursor
+  private readonly context: RecordContext
+  private lastOffsetDelta = -1
+
+  constructor(cursor: Cursor, context: RecordContext) {
+    this.cursor = cursor
+    this.context = context
+  }
+
+  next(): KafkaRecord {
+    const { cursor, context } = this
+    const bodyBytes = cursor.varint()
+    const end = cursor.at + bodyBytes
+    cursor.skip(1) // attributes: none are defined
+    const timestampMs = context.baseTimestampMs + cursor.varint()
+    const record = {
+      topic: context.topic,
+      partition: context.partition,
+      offset: this.nextOffset(),
+      timestampMs: context.timestampType === 'CreateTime' ? timestampMs : context.maxTimestampMs,
+      timestampType: context.timestampType,
+      key: cursor.field(),
+      value: cursor.field(),
+      headers: this.headers(),
+    }
+    if (cursor.at !== end) throw new Error(`a record of ${bodyBytes} bytes ends ${cursor.at - end} bytes off`)
+    return record
+  }
+
+  private nextOffset(): bigint {
+    const delta = this.cursor.varint()
+    if (delta <= this.lastOffsetDelta) throw new Error(`offset delta ${delta} follows ${this.lastOffsetDelta}`)
+    this.lastOffsetDelta = delta
+    return this.context.baseOffset + BigInt(delta)
+  }
+
+  private headers(): readonly Header[] {
+    const count = this.cursor.varint()
+    if (count === 0) return noHeaders
+    if (count < 0 || count > this.cursor.leftBytes)
+      throw new Error(`${count} headers in ${this.cursor.leftBytes} bytes`)
+    const headers: Header[] = []
+    for (let i = 0; i < count; i++) headers.push({ key: this.name(), value: this.cursor.field() })
+    return headers
+  }
+
+  private name(): string {
+    return this.cursor.take(this.cursor.varint()).toString('utf8')
+  }
+}
