@@ -75,6 +75,7 @@ export const errorCodes = {
   TRANSFORM_TIMED_OUT: ['retry', 'The transform did not finish in time; the window is tried again.'],
   TRANSFORM_RETRY: ['retry', 'The transform asked for the window to be tried again.'],
   EMIT_TOO_LATE: ['stop-lane', 'A transform emitted after it had finished; that output is not in its window.'],
+  SETUP_FAILED: ['retry', 'The setup of the relay threw.'],
   POISON_RECORD: ['reject-record', 'A record killed the process repeatedly, alone, in its transform.'],
   PARTITION_INVALID: ['reject-record', 'An output partition does not exist.'],
   // events and configuration

@@ -1,0 +1,96 @@
+import type { Clock, Deadline, Random } from '../clock.ts'
+import { FenceHandle } from './fence-handle.ts'
+import type { FenceRecord } from './fence-record.ts'
+import { type AcquireRequest, decideAcquire, leaseMsFor } from './fence-rules.ts'
+import type { FenceStore } from './fence-store.ts'
+
+export { FenceHandle, type Hold } from './fence-handle.ts'
+
+export type FenceRequest = Omit<AcquireRequest, 'nonce' | 'lineage' | 'nowMs'>
+
+export type Acquired =
+  | Holding
+  /** Another owner's lease, running or expired: watch by looking and reading (R14). */
+  | { readonly kind: 'leased'; readonly record: FenceRecord }
+  | { readonly kind: 'stopped'; readonly record: FenceRecord }
+  | {
+      readonly kind: 'stand-down'
+      readonly reason: 'older-generation' | 'contended'
+      readonly record: FenceRecord | null
+    }
+
+export interface Holding {
+  readonly kind: 'acquired'
+  readonly handle: FenceHandle
+  /** The record as it was found, before this acquire changed it; null: there was none. Reconciling judges by it (R8). */
+  readonly found: FenceRecord | null
+  /** Token and last nonce were ours: session and position are still good, no steps 2-4 (R7). */
+  readonly continued: boolean
+  /** An older deployment took over from a newer one: worth an alarm (R14). */
+  readonly rollback: boolean
+}
+
+/** A race lost this often means that others are making progress. */
+const racesMax = 5
+
+/**
+ * Step 1: one conditional write, and one read before it unless this container held the lane before.
+ *
+ * Guarantee: of all who found the same record exactly one acquires; the others decide anew on the record that won.
+ * Errors: the store's; no work may follow them (R7), though the lane may now be leased to nobody until the lease ends.
+ */
+export async function acquireFence(
+  store: FenceStore,
+  clock: Clock,
+  random: Random,
+  request: FenceRequest,
+  deadline: Deadline,
+): Promise<Acquired> {
+  const asked = { ...request, nonce: random.id(), lineage: random.id() }
+  const decide = (record: FenceRecord | null) => decideAcquire(record, { ...asked, nowMs: clock.now() })
+  let found = await firstLook(store, request, decide, deadline)
+  for (let race = 0; race < racesMax; race++) {
+    const decision = decide(found)
+    if (!('write' in decision)) return refusal(decision)
+    const result = await store.write(decision.write, deadline)
+    if (result.kind === 'written') return acquired({ store, clock }, asked, decision, found, result.record)
+    found = result.record
+  }
+  return { kind: 'stand-down', reason: 'contended', record: found }
+}
+
+type Decision = ReturnType<typeof decideAcquire>
+type Granted = Extract<Decision, { write: unknown }>
+type Refused = Exclude<Decision, Granted>
+
+/** What this container knows is good enough for a try, since the write is conditional on it, but never for a refusal. */
+async function firstLook(
+  store: FenceStore,
+  { id, held }: FenceRequest,
+  decide: (record: FenceRecord) => Decision,
+  deadline: Deadline,
+): Promise<FenceRecord | null> {
+  return held && 'write' in decide(held.record) ? held.record : store.read(id, deadline)
+}
+
+function refusal({ kind, record }: Refused): Acquired {
+  return kind === 'older-generation' ? { kind: 'stand-down', reason: kind, record } : { kind, record }
+}
+
+function acquired(
+  { store, clock }: { store: FenceStore; clock: Clock },
+  asked: FenceRequest & { readonly nonce: string },
+  decision: Granted,
+  found: FenceRecord | null,
+  record: FenceRecord,
+): Holding {
+  const leaseMs = leaseMsFor(record.attempts, asked)
+  const dirtyBefore = found?.dirty ?? false
+  return {
+    kind: 'acquired',
+    handle: new FenceHandle({ store, clock, record, nonce: asked.nonce, leaseMs, dirtyBefore }),
+    found,
+    continued: decision.kind === 'continue',
+    rollback: decision.kind !== 'create' && decision.rollback,
+  }
+}
