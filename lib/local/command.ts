@@ -29,10 +29,12 @@ export function runCommand(
   })
 }
 
+/** The end of a log for a message: stack frames say little to whoever must fix the cause. */
 export const lastLines = (text: string, count: number): string =>
   text
     .trimEnd()
     .split('\n')
+    .filter((line) => !/^\s+(at |\.\.\. )/.test(line))
     .slice(-count)
     .map((line) => `  ${line}`)
     .join('\n')

@@ -86,12 +86,15 @@ export class LocalKafkaNode implements KafkaNode {
     const fix = portTaken
       ? `Port ${this.port} or its controller's port is taken: stop what listens there or choose another port.`
       : `The whole log is in ${this.logFile}.`
-    return new RelayError(
-      'LOCAL_STACK',
-      `Kafka node ${this.id} ${what}. ${fix} Its last words:\n${lastLines(log, 12)}`,
-      {
-        context: { portTaken, port: this.port, logFile: this.logFile },
-      },
-    )
+    return new RelayError('LOCAL_STACK', `Kafka node ${this.id} ${what}. ${fix} Its last words:\n${lastWords(log)}`, {
+      context: { portTaken, port: this.port, logFile: this.logFile },
+    })
   }
+}
+
+/** What a broker says while it shuts down, all at INFO, hides why it does. */
+function lastWords(log: string): string {
+  const lines = log.split('\n')
+  const telling = lines.filter((line) => !line.includes('] INFO '))
+  return lastLines((telling.length > 0 ? telling : lines).join('\n'), 8)
 }

@@ -8,6 +8,7 @@ import { findJava } from './java.ts'
 import { type KafkaNodePlan, kafkaProperties, logFlags, quickJvmFlags } from './kafka-config.ts'
 import { type KafkaVersion, kafkaClassPath } from './kafka-jars.ts'
 import { type KafkaNode, LocalKafkaNode } from './kafka-node.ts'
+import { type Lock, lockFile } from './lock-file.ts'
 import { freePorts, portIsFree } from './ports.ts'
 
 export interface KafkaOptions {
@@ -43,7 +44,6 @@ export interface KafkaHandle {
   stop(): Promise<void>
 }
 
-/** Another process may take a port between our choice and the broker's bind. */
 const portTriesMax = 5
 
 /**
@@ -61,13 +61,29 @@ const portTriesMax = 5
 export async function startKafka(options: KafkaOptions): Promise<KafkaHandle> {
   const java = await findJava(options.env)
   const classPath = await kafkaClassPath(options)
+  const lock = await lockFile(
+    resolve(options.dataDir, 'lock'),
+    `Kafka's data in ${options.dataDir}`,
+    'Stop that process or choose another data directory.',
+  )
+  try {
+    const nodes = await launch(options, java, classPath)
+    return handleOf(options.version, await clusterIdOf(options), nodes, lock)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** Another process may take a port between our choice and the broker's bind: then everything is planned anew. */
+async function launch(options: KafkaOptions, java: string, classPath: string): Promise<readonly LocalKafkaNode[]> {
   for (let tries = 1; ; tries++) {
     const plans = await planNodes(options)
-    const clusterId = await prepareNodes(plans, options, java, classPath)
+    await prepareNodes(plans, options, java, classPath)
     const nodes = plans.map((plan) => nodeOf(plan, options, java, classPath))
     try {
       await startNodes(nodes)
-      return handleOf(options.version, clusterId, nodes)
+      return nodes
     } catch (error) {
       await stopNodes(nodes)
       const lostRace = isRelayError(error) && error.context.portTaken === true && options.ports === undefined
@@ -87,7 +103,7 @@ async function planNodes(options: KafkaOptions): Promise<readonly KafkaNodePlan[
     id: index + 1,
     port: options.ports?.[index] ?? Number(free[count + index]),
     controllerPort: Number(free[index]),
-    dataDir: resolve(options.dataDir, `node-${index + 1}`, 'data'),
+    dataDir: dataDirOf(options, index + 1),
   }))
 }
 
@@ -100,16 +116,18 @@ async function requirePort(port: number): Promise<void> {
   )
 }
 
+const dataDirOf = (options: KafkaOptions, id: number): string => resolve(options.dataDir, `node-${id}`, 'data')
+
 const propertiesFile = (plan: KafkaNodePlan): string => join(plan.dataDir, '..', 'server.properties')
 
-/** Writes each node's properties and formats its storage unless it is formatted already. Answers the cluster id. */
+/** Writes each node's properties and formats its storage unless it is formatted already. */
 async function prepareNodes(
   plans: readonly KafkaNodePlan[],
   options: KafkaOptions,
   java: string,
   classPath: string,
-): Promise<string> {
-  const clusterId = (await clusterIdOf(plans)) ?? newClusterId()
+): Promise<void> {
+  const clusterId = (await clusterIdOf(options)) || newClusterId()
   await mkdir(logDirOf(options), { recursive: true })
   await Promise.all(
     plans.map(async (plan) => {
@@ -118,16 +136,12 @@ async function prepareNodes(
       await format(plan, clusterId, java, classPath)
     }),
   )
-  return clusterId
 }
 
-async function clusterIdOf(plans: readonly KafkaNodePlan[]): Promise<string | undefined> {
-  for (const plan of plans) {
-    const meta = await readFile(join(plan.dataDir, 'meta.properties'), 'utf8').catch(() => '')
-    const found = /^cluster\.id=(.+)$/m.exec(meta)?.[1]
-    if (found) return found
-  }
-  return undefined
+/** Empty as long as nothing is formatted. */
+async function clusterIdOf(options: KafkaOptions): Promise<string> {
+  const meta = await readFile(join(dataDirOf(options, 1), 'meta.properties'), 'utf8').catch(() => '')
+  return /^cluster\.id=(.+)$/m.exec(meta)?.[1] ?? ''
 }
 
 /** A Kafka UUID; none begins with a dash, which tools take for an option. */
@@ -168,12 +182,15 @@ const stopNodes = async (nodes: readonly LocalKafkaNode[]): Promise<void> => {
   await Promise.all(nodes.map((node) => node.stop()))
 }
 
-function handleOf(version: KafkaVersion, clusterId: string, nodes: readonly LocalKafkaNode[]): KafkaHandle {
+function handleOf(version: KafkaVersion, clusterId: string, nodes: readonly LocalKafkaNode[], lock: Lock): KafkaHandle {
   return {
     version,
     clusterId,
     brokers: nodes.map(({ port }) => `127.0.0.1:${port}`),
     nodes,
-    stop: () => stopNodes(nodes),
+    stop: async () => {
+      await stopNodes(nodes)
+      await lock.release()
+    },
   }
 }
