@@ -1,19 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { leftoversOf, runMarker, untilNothingLeft } from '../../helpers/leftovers.ts'
 
-const runId = crypto.randomUUID()
-const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
-  env: { ...process.env, [runMarker]: runId },
-  stdio: 'ignore',
-})
-afterEach(() => {
-  child.kill('SIGKILL')
-})
+const idle = 'setInterval(() => {}, 1000)'
 
 test('a process that a test left behind is named with its pid, and gone when it is gone', async () => {
+  const runId = crypto.randomUUID()
+  const child = spawn(process.execPath, ['-e', idle], { env: { ...process.env, [runMarker]: runId }, stdio: 'ignore' })
   await once(child, 'spawn')
   expect(leftoversOf(runId, 1).map(({ pid }) => pid)).toEqual([child.pid])
   expect(leftoversOf(runId, process.pid)).toEqual([])
@@ -25,7 +20,7 @@ test('a process that a test left behind is named with its pid, and gone when it 
 
 test('the marker of a run reaches the processes that its children start', async () => {
   const orphanId = crypto.randomUUID()
-  const script = `const c = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'],
+  const script = `const c = require('node:child_process').spawn(process.execPath, ['-e', '${idle}'],
     { detached: true, stdio: 'ignore' }); c.once('spawn', () => { console.log(c.pid); c.unref() })`
   const parent = spawn(process.execPath, ['-e', script], {
     env: { ...process.env, [runMarker]: orphanId },
