@@ -57,6 +57,7 @@ export const errorCodes = {
   TRANSACTIONS_UNSUPPORTED: ['fix-config', 'The broker cannot keep the promise.'],
   // Kafka
   BROKER_UNAVAILABLE: ['retry', 'No broker answered in time.'],
+  BROKER_TOO_OLD: ['fix-config', 'The broker does not speak a version of a request that is needed.'],
   AUTHENTICATION_FAILED: ['fix-config', 'The broker refused the credentials.'],
   NOT_AUTHORIZED: ['fix-config', 'The broker refused the operation for this user.'],
   TOPIC_MISSING: ['fix-config', 'A topic does not exist.'],

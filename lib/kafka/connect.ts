@@ -1,0 +1,148 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { SASLOptions } from 'kafkajs'
+import Connection, { type SocketForKafkajs } from 'kafkajs/src/network/connection.js'
+import { messageOf } from '../errors.ts'
+import { type KafkaConnectionConfig, nodeKey, type SaslConfig } from './connection-config.ts'
+import { type NodeAddress, TransportError } from './transport.ts'
+
+/** An authenticated connection, ready for requests. Nothing listens on the socket yet. */
+export interface OpenedSocket {
+  readonly socket: Socket
+  /** How long the broker honours the authentication; null without a bound (KIP-368). */
+  readonly sessionLifetimeMs: number | null
+}
+
+const KEEP_ALIVE_AFTER_MS = 60_000
+/** SaslHandshake and SaslAuthenticate as all supported brokers speak them: saves asking for versions first. */
+const SASL_VERSIONS = { 17: { minVersion: 0, maxVersion: 1 }, 36: { minVersion: 0, maxVersion: 1 } }
+
+/**
+ * Connects and authenticates with kafkajs, then takes the socket over: kafkajs's own framing copies each request twice,
+ * polls every millisecond and costs a third of a window of 10,000 records (33 ms against 20-24 ms on one broker).
+ *
+ * @throws TransportError, `sent` false: 'authentication' only if the broker refused the credentials; 'throttled' if it
+ *   closed the new connection without an answer, which is how connection limits show.
+ */
+export async function openSocket(
+  config: KafkaConnectionConfig,
+  node: NodeAddress,
+  timeoutMs: number,
+): Promise<OpenedSocket> {
+  const dialled = dial(config, node)
+  const connection = kafkajsConnection(config, node, dialled, timeoutMs)
+  const timer = setTimeout(() => dialled.socket.destroy(new Error(`nothing within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    await connection.connect()
+    if (config.sasl !== undefined) await connection.authenticate()
+    dialled.release()
+    const lifetimeMs = Number(connection.sessionLifetime)
+    return { socket: dialled.socket, sessionLifetimeMs: lifetimeMs > 0 ? lifetimeMs : null }
+  } catch (error) {
+    const failure = describeFailure(node, config.sasl, dialled, error)
+    dialled.release()
+    dialled.socket.on('error', () => undefined).destroy()
+    throw failure
+  } finally {
+    clearTimeout(timer)
+    connection.requestQueue.destroy()
+  }
+}
+
+interface Dialled {
+  readonly socket: Socket
+  readonly forKafkajs: SocketForKafkajs
+  onConnect: () => void
+  connected: boolean
+  answered: boolean
+  /** Takes kafkajs's listeners off the socket, and only those: Node has its own there. */
+  readonly release: () => void
+}
+
+function dial(config: KafkaConnectionConfig, node: NodeAddress): Dialled {
+  const onConnect = () => {
+    dialled.connected = true
+    dialled.onConnect()
+  }
+  const socket = config.tls ? dialTls(config.tls, node, onConnect) : connectTcp(node.port, node.host, onConnect)
+  socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
+  const added: [event: string, listener: (argument: unknown) => void][] = []
+  const forKafkajs: SocketForKafkajs = {
+    on: (event, listener) => {
+      added.push([event, listener])
+      socket.on(event, listener)
+    },
+    write: (data, encoding) => socket.write(data, encoding),
+    end: () => socket.end(),
+    unref: () => socket.unref(),
+  }
+  forKafkajs.on('data', () => {
+    dialled.answered = true
+  })
+  const release = () => {
+    for (const [event, listener] of added) socket.off(event, listener)
+  }
+  const dialled: Dialled = {
+    socket,
+    forKafkajs,
+    onConnect: () => undefined,
+    connected: false,
+    answered: false,
+    release,
+  }
+  return dialled
+}
+
+function dialTls(tls: true | object, node: NodeAddress, onConnect: () => void): Socket {
+  const servername = isIP(node.host) ? {} : { servername: node.host }
+  return connectTls({ host: node.host, port: node.port, ...servername, ...(tls === true ? {} : tls) }, onConnect)
+}
+
+function kafkajsConnection(
+  config: KafkaConnectionConfig,
+  node: NodeAddress,
+  dialled: Dialled,
+  timeoutMs: number,
+): Connection {
+  const connection = new Connection({
+    host: node.host,
+    port: node.port,
+    clientId: config.clientId,
+    logger: quiet,
+    sasl: config.sasl === undefined ? null : kafkajsSasl(config.sasl),
+    connectionTimeout: timeoutMs,
+    requestTimeout: timeoutMs,
+    socketFactory: ({ onConnect }) => {
+      dialled.onConnect = onConnect
+      return dialled.forKafkajs
+    },
+  })
+  connection.setVersions(SASL_VERSIONS)
+  connection.setSupportAuthenticationProtocol(true)
+  // Its endless timer serves throttled requests; there are none while it authenticates, and Node 24 warns about it.
+  connection.requestQueue.scheduleCheckPendingRequests = () => undefined
+  return connection
+}
+
+const quiet = { namespace: () => quiet, debug: nothing, info: nothing, warn: nothing, error: nothing }
+function nothing(): void {}
+
+function kafkajsSasl(sasl: SaslConfig): SASLOptions {
+  if (sasl.mechanism !== 'oauthbearer') return { ...sasl }
+  return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await sasl.token() }) }
+}
+
+function describeFailure(node: NodeAddress, sasl: SaslConfig | undefined, dialled: Dialled, error: unknown) {
+  const { socket, connected, answered } = dialled
+  const fail = (reason: TransportError['reason'], what: string) =>
+    new TransportError(node, reason, false, `${nodeKey(node)}: ${what}`, error)
+  if (!connected) return fail('connect', `cannot connect: ${messageOf(socket.errored ?? error)}`)
+  const closed = socket.readableEnded || socket.destroyed
+  if (!closed) return fail('authentication', `refused ${sasl?.mechanism}: ${messageOf(error)}`)
+  if (answered || socket.errored)
+    return fail('closed', `lost while authenticating: ${messageOf(socket.errored ?? error)}`)
+  return fail(
+    'throttled',
+    'closed the new connection without an answer: its connection limit is reached, or it wants TLS',
+  )
+}
