@@ -119,7 +119,7 @@ export class FenceHandle {
   }
 
   #leaseFromNow(): FenceChanges {
-    return { leaseUntilMs: Math.max(this.#record.leaseUntilMs, this.#clock.now() + this.leaseMs) }
+    return { leaseUntilMs: this.#clock.now() + this.leaseMs }
   }
 
   async #acknowledged(changesOf: (record: FenceRecord) => FenceChanges, deadline: Deadline): Promise<void> {

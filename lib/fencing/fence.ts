@@ -8,8 +8,8 @@ export { FenceHandle, type Hold } from './fence-handle.ts'
 
 export type FenceRequest = Omit<AcquireRequest, 'nonce' | 'lineage' | 'nowMs'>
 
-export type Acquired =
-  | Holding
+export type AcquireResult =
+  | Acquired
   /** Another owner's lease, running or expired: watch by looking and reading (R14). */
   | { readonly kind: 'leased'; readonly record: FenceRecord }
   | { readonly kind: 'stopped'; readonly record: FenceRecord }
@@ -19,7 +19,7 @@ export type Acquired =
       readonly record: FenceRecord | null
     }
 
-export interface Holding {
+export interface Acquired {
   readonly kind: 'acquired'
   readonly handle: FenceHandle
   /** The record as it was found, before this acquire changed it; null: there was none. Reconciling judges by it (R8). */
@@ -45,7 +45,7 @@ export async function acquireFence(
   random: Random,
   request: FenceRequest,
   deadline: Deadline,
-): Promise<Acquired> {
+): Promise<AcquireResult> {
   const asked = { ...request, nonce: random.id(), lineage: random.id() }
   const decide = (record: FenceRecord | null) => decideAcquire(record, { ...asked, nowMs: clock.now() })
   let found = await firstLook(store, request, decide, deadline)
@@ -73,7 +73,7 @@ async function firstLook(
   return held && 'write' in decide(held.record) ? held.record : store.read(id, deadline)
 }
 
-function refusal({ kind, record }: Refused): Acquired {
+function refusal({ kind, record }: Refused): AcquireResult {
   return kind === 'older-generation' ? { kind: 'stand-down', reason: kind, record } : { kind, record }
 }
 
@@ -83,7 +83,7 @@ function acquired(
   decision: Granted,
   found: FenceRecord | null,
   record: FenceRecord,
-): Holding {
+): Acquired {
   const leaseMs = leaseMsFor(record.attempts, asked)
   const dirtyBefore = found?.dirty ?? false
   return {
