@@ -1,3 +1,4 @@
+import { type ErrorDetails, RelayError } from '../errors.ts'
 import { commitGroup, transactionalId } from '../transaction/ids.ts'
 
 /** The unit of order, fencing and concurrency: a fixed set of a source topic's partitions under one transactional id. */
@@ -45,3 +46,9 @@ export function lanesOf(partitions: Iterable<number>, partitionCount: number, na
   }
   return [...lanes.values()].sort((a, b) => a.lane - b.lane)
 }
+
+export const superseded = (id: LaneId, details: ErrorDetails = {}): RelayError =>
+  new RelayError('FENCE_SUPERSEDED', `lane ${id.transactionalId}: a newer owner holds it`, details)
+
+export const topicPartitions = ({ topic, partitions }: LaneId): { topic: string; partition: number }[] =>
+  partitions.map((partition) => ({ topic, partition }))

@@ -99,7 +99,10 @@ function positionOf(input: ReconcileInput, { partition, offset, metadata }: Comm
     return stop('SOURCE_REPLACED', `partition ${partition}: offset ${offset} belongs to another log (${log})`)
   }
   if (!ours) {
-    return stop('OFFSET_MOVED', `partition ${partition}: offset ${offset} was not committed by ${input.transactionalId}`)
+    return stop(
+      'OFFSET_MOVED',
+      `partition ${partition}: offset ${offset} was not committed by ${input.transactionalId}`,
+    )
   }
   if (remembered === undefined || ours.token > (found?.token ?? -1)) return goOn(offset)
   return compare(partition, offset, remembered, found?.dirty ?? false)
