@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
+import type { Server } from 'node:net'
 import { RelayError } from '../errors.ts'
 import { freePorts } from './ports.ts'
 
@@ -38,10 +39,10 @@ function bind(server: Server, port: number): Promise<void> {
   })
 }
 
-/** Also ends connections that clients keep open. */
-export function close(server: Server): Promise<void> {
+/** Also ends HTTP connections that clients keep open. */
+export function close(server: Server | HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
-    server.closeAllConnections()
+    if ('closeAllConnections' in server) server.closeAllConnections()
   })
 }

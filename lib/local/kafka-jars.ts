@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { RelayError } from '../errors.ts'
 import { lastLines, runCommand } from './command.ts'
 
@@ -19,10 +19,32 @@ const marker = 'fetched-from-pom.sha256'
 const pomOf = (version: KafkaVersion): string =>
   join(import.meta.dirname, '..', '..', 'infra', 'local', `kafka-${version}`, 'pom.xml')
 
-/** Whether the jars are there and are those that the pom names. */
-async function isComplete(dir: string, pomSha256: string): Promise<boolean> {
+interface Place {
+  readonly dir: string
+  readonly pom: string
+  readonly pomSha256: string
+}
+
+async function placeOf({ version, cacheDir }: KafkaJarsOptions): Promise<Place> {
+  const pom = pomOf(version)
+  return {
+    dir: join(cacheDir ?? join(process.cwd(), '.fencepost', 'kafka'), version),
+    pom,
+    pomSha256: createHash('sha256')
+      .update(await readFile(pom))
+      .digest('hex'),
+  }
+}
+
+/** The jars are there and are those that the pom names. */
+async function isComplete({ dir, pomSha256 }: Place): Promise<boolean> {
   const found = await readFile(join(dir, marker), 'utf8').catch(() => '')
   return found === pomSha256
+}
+
+/** Whether a start needs no Maven. */
+export async function hasKafkaJars(options: KafkaJarsOptions): Promise<boolean> {
+  return isComplete(await placeOf(options))
 }
 
 /**
@@ -31,24 +53,19 @@ async function isComplete(dir: string, pomSha256: string): Promise<boolean> {
  * @throws RelayError LOCAL_STACK when Maven is missing or fails.
  */
 export async function kafkaClassPath(options: KafkaJarsOptions): Promise<string> {
-  const cacheDir = options.cacheDir ?? join(process.cwd(), '.fencepost', 'kafka')
-  const dir = join(cacheDir, options.version)
-  const pom = pomOf(options.version)
-  const pomSha256 = createHash('sha256')
-    .update(await readFile(pom))
-    .digest('hex')
-  if (!(await isComplete(dir, pomSha256))) {
-    options.log?.(`fetching Kafka ${options.version} from Maven Central`)
-    const partial = `${dir}.${process.pid}.partial`
-    await fetchJars(pom, partial, options)
-    await writeFile(join(partial, marker), pomSha256)
-    await put(partial, dir, pomSha256)
+  const place = await placeOf(options)
+  if (!(await isComplete(place))) {
+    options.log?.(`fetching Kafka ${options.version} by Maven (55 MB, once)`)
+    await mkdir(dirname(place.dir), { recursive: true })
+    const partial = await mkdtemp(`${place.dir}.partial-`)
+    await fetchJars(place.pom, partial, options)
+    await writeFile(join(partial, marker), place.pomSha256)
+    await put(partial, place)
   }
-  return join(dir, '*')
+  return join(place.dir, '*')
 }
 
 async function fetchJars(pom: string, dir: string, { version, env }: KafkaJarsOptions): Promise<void> {
-  await mkdir(dir, { recursive: true })
   const args = [
     '-q',
     '-B',
@@ -69,12 +86,12 @@ async function fetchJars(pom: string, dir: string, { version, env }: KafkaJarsOp
   )
 }
 
-async function put(partial: string, dir: string, pomSha256: string): Promise<void> {
-  if (!(await isComplete(dir, pomSha256))) await rm(dir, { recursive: true, force: true })
+async function put(partial: string, place: Place): Promise<void> {
+  if (!(await isComplete(place))) await rm(place.dir, { recursive: true, force: true })
   try {
-    await rename(partial, dir)
+    await rename(partial, place.dir)
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
-    if (!(await isComplete(dir, pomSha256))) throw error
+    if (!(await isComplete(place))) throw error
   }
 }
