@@ -64,6 +64,7 @@ export const errorCodes = {
   TOPIC_INVALID: ['fix-config', 'A topic has a setting that the relay cannot work with.'],
   RECORD_TOO_LARGE: ['reject-record', 'A record is larger than its output topic accepts.'],
   RECORD_INVALID: ['reject-record', 'The broker refuses a record (its timestamp, or its lack of a key).'],
+  OFFSET_OUT_OF_RANGE: ['retry', 'A position is outside the log, as the broker that was asked sees it.'],
   CORRUPT_BATCH: ['retry', 'A fetched batch fails its checksum or cannot be parsed.'],
   BATCH_TOO_LARGE: ['stop-lane', 'A fetched batch takes more memory than allowed when it is decompressed.'],
   UNKNOWN_COMPRESSION: ['stop-lane', 'A fetched batch uses a compression that is not known.'],
