@@ -7,6 +7,8 @@ export interface SessionConfig {
   readonly group: string
   /** Above the full function timeout, at most the broker's `transaction.max.timeout.ms` (R10). */
   readonly transactionTimeoutMs: number
+  /** How long one transmission may stay unanswered before the identical bytes are sent again. Default 5 s. */
+  readonly attemptTimeoutMs?: number
 }
 
 /** A batch whose records are encoded once; producer id, epoch and sequence are stamped at each `build`. */
@@ -40,7 +42,16 @@ export interface CommittedOffset extends TopicPartition {
   readonly metadata: string
 }
 
-export type SessionState = 'ready' | 'open' | 'committing' | 'aborting' | 'poisoned' | 'fenced' | 'unknown' | 'closed'
+export type SessionState =
+  | 'ready'
+  | 'open'
+  | 'committing'
+  | 'aborting'
+  | 'closing'
+  | 'poisoned'
+  | 'fenced'
+  | 'unknown'
+  | 'closed'
 
 /**
  * One use of a transactional id, from InitProducerId (the barrier) until it is poisoned or closed.

@@ -1,0 +1,125 @@
+import { type Deadline, type Random, sooner } from '../clock.ts'
+import { isRelayError, RelayError } from '../errors.ts'
+import type { Answer, Cluster, Target } from '../kafka/cluster.ts'
+import { TransportError } from '../kafka/transport.ts'
+import { brokerTimeoutMaxMs, openTransactionOf } from './describe.ts'
+import { EPOCH_SPENT, type ProducerIdentity } from './epoch.ts'
+import { errorOf, type Judgement, judgeCode } from './judgement.ts'
+import { pauses } from './pause.ts'
+
+/** Kept back at the end of the deadline, to find out what the barrier is stuck behind. */
+const DESCRIBE_MS = 500
+const CONCURRENT_TRANSACTIONS = 51
+
+export interface Barrier {
+  /** null: a producer that is only idempotent; nothing is fenced then. */
+  readonly transactionalId: string | null
+  readonly transactionTimeoutMs: number
+  readonly attemptTimeoutMs: number
+}
+
+/**
+ * InitProducerId(-1, -1): ends whatever transaction the id had, fences every older session of it, and answers only when
+ * the markers of that transaction are written (R1).
+ *
+ * Unlike the requests of a transaction it may be sent again after any silence: each one only moves the epoch on, and the
+ * answer that is used names the epoch it gave. A late copy can do no more than fence this very session, whose requests
+ * are then refused: work is lost, data is not.
+ * An epoch without room for a transaction is exchanged for a new producer id at once (P4).
+ * @throws RelayError BARRIER_STUCK, TRANSACTION_TIMEOUT_TOO_LONG, NOT_AUTHORIZED, BROKER_UNAVAILABLE
+ */
+export async function barrier(
+  cluster: Cluster,
+  barrier: Barrier,
+  random: Random,
+  deadline: Deadline,
+): Promise<ProducerIdentity> {
+  const identity = await initProducerId(cluster, barrier, random, deadline)
+  return identity.producerEpoch < EPOCH_SPENT ? identity : initProducerId(cluster, barrier, random, deadline)
+}
+
+async function initProducerId(cluster: Cluster, barrier: Barrier, random: Random, deadline: Deadline) {
+  const pause = pauses(cluster.clock, random)
+  const askingEnds = withoutReserve(deadline)
+  for (;;) {
+    const last = await attempt(cluster, barrier, askingEnds)
+    if ('body' in last) return { producerId: last.body.producerId, producerEpoch: last.body.producerEpoch }
+    if (!(await pause(askingEnds))) throw await gaveUp(cluster, barrier, last, deadline)
+  }
+}
+
+const withoutReserve = (deadline: Deadline): Deadline => {
+  const reserveMs = Math.min(DESCRIBE_MS, deadline.remainingMs() / 4)
+  return { atMs: deadline.atMs - reserveMs, remainingMs: () => deadline.remainingMs() - reserveMs }
+}
+
+/** The answer, or why another attempt is needed; whatever no attempt can heal is thrown. */
+async function attempt(
+  cluster: Cluster,
+  { transactionalId, transactionTimeoutMs, attemptTimeoutMs }: Barrier,
+  deadline: Deadline,
+): Promise<Answer<'InitProducerId'> | Judgement | TransportError | RelayError> {
+  const target = targetOf(transactionalId)
+  const body = { transactionalId, transactionTimeoutMs, producerId: -1n, producerEpoch: -1 }
+  try {
+    const soon = sooner(cluster.clock, deadline, attemptTimeoutMs)
+    const answer = await cluster.request(target, 'InitProducerId', body, soon)
+    const judgement = judgeCode('InitProducerId', answer.body.errorCode)
+    if (judgement.verdict === 'ok') return answer
+    if (judgement.relocate) cluster.forget(target)
+    if (judgement.verdict === 'wait' || judgement.verdict === 'resend') return judgement
+    throw await refused(cluster, answer, judgement, transactionalId, transactionTimeoutMs, deadline)
+  } catch (error) {
+    const healable =
+      (error instanceof TransportError && error.reason !== 'authentication') ||
+      (isRelayError(error) && error.code === 'BROKER_UNAVAILABLE')
+    if (!healable) throw error
+    cluster.forget(target)
+    return error
+  }
+}
+
+const targetOf = (transactionalId: string | null): Target =>
+  transactionalId === null ? { to: 'any' } : { to: 'transaction-coordinator', key: transactionalId }
+
+async function refused(
+  cluster: Cluster,
+  { node }: Answer<'InitProducerId'>,
+  judgement: Judgement,
+  transactionalId: string | null,
+  timeoutMs: number,
+  deadline: Deadline,
+): Promise<RelayError> {
+  const id = transactionalId ?? 'a producer without id'
+  if (judgement.verdict !== 'config') return errorOf(judgement, id)
+  const maxMs = await brokerTimeoutMaxMs(cluster, node, deadline)
+  const bound = maxMs === null ? 'the broker does not say its own' : `the broker allows ${maxMs}`
+  return new RelayError(
+    'TRANSACTION_TIMEOUT_TOO_LONG',
+    `transaction timeout of ${id} is ${timeoutMs} ms, ${bound} (transaction.max.timeout.ms); lower the function timeout or raise the broker's bound`,
+    { context: { transactionalId, transactionTimeoutMs: timeoutMs, transactionMaxTimeoutMs: maxMs } },
+  )
+}
+
+async function gaveUp(
+  cluster: Cluster,
+  { transactionalId }: Barrier,
+  last: Judgement | TransportError | RelayError,
+  deadline: Deadline,
+): Promise<RelayError> {
+  const id = transactionalId ?? 'a producer without id'
+  if (last instanceof Error) {
+    return new RelayError('BROKER_UNAVAILABLE', `InitProducerId of ${id} got no answer: ${last.message}`, {
+      cause: last,
+    })
+  }
+  if (last.code !== CONCURRENT_TRANSACTIONS || transactionalId === null) {
+    return new RelayError('BROKER_UNAVAILABLE', `InitProducerId of ${id} was answered ${last.name} until the deadline`)
+  }
+  const open = await openTransactionOf(cluster, transactionalId, deadline)
+  return new RelayError(
+    'BARRIER_STUCK',
+    `the last transaction of ${id} does not finish: ${open?.summary ?? 'the coordinator does not describe it'}`,
+    { context: { transactionalId, ...open } },
+  )
+}
