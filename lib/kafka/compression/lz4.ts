@@ -26,13 +26,17 @@ function inflateFrame(input: Buffer, start: number, output: Output): number {
   for (;;) {
     const sizeAndKind = input.readUInt32LE(at)
     at += 4
-    if (sizeAndKind === 0) return at + (flags & flag.contentChecksum ? 4 : 0)
-    const end = at + (sizeAndKind & 0x7fffffff)
-    if (end > input.length) throw new Error(`an LZ4 block ends at ${end}, the input at ${input.length}`)
+    if (sizeAndKind === 0) return within(input, at + (flags & flag.contentChecksum ? 4 : 0))
+    const end = within(input, at + (sizeAndKind & 0x7fffffff))
     if (sizeAndKind >= 0x80000000) output.literal(input, at, end - at)
     else inflateBlock(input, at, end, output)
     at = end + blockTrailer
   }
+}
+
+function within(input: Buffer, end: number): number {
+  if (end > input.length) throw new Error(`a part of an LZ4 frame ends at ${end}, the input at ${input.length}`)
+  return end
 }
 
 /** Sequences of literals and a match; the last one has literals only (lz4_Block_format.md). */

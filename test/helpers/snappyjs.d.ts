@@ -1,0 +1,3 @@
+declare module 'snappyjs' {
+  export function compress(bytes: Buffer): Buffer
+}
