@@ -19,6 +19,10 @@ import { type WriteTxnMarkersRequest, type WriteTxnMarkersResponse, decodeWriteT
 import { type DescribeConfigsRequest, type DescribeConfigsResponse, decodeDescribeConfigsResponse, encodeDescribeConfigsRequest } from './describe-configs.ts'
 import { type DescribeClusterRequest, type DescribeClusterResponse, decodeDescribeClusterResponse, encodeDescribeClusterRequest } from './describe-cluster.ts'
 import { type OffsetCommitRequest, type OffsetCommitResponse, decodeOffsetCommitResponse, encodeOffsetCommitRequest } from './offset-commit.ts'
+import { type JoinGroupRequest, type JoinGroupResponse, decodeJoinGroupResponse, encodeJoinGroupRequest } from './join-group.ts'
+import { type SyncGroupRequest, type SyncGroupResponse, decodeSyncGroupResponse, encodeSyncGroupRequest } from './sync-group.ts'
+import { type HeartbeatRequest, type HeartbeatResponse, decodeHeartbeatResponse, encodeHeartbeatRequest } from './heartbeat.ts'
+import { type LeaveGroupRequest, type LeaveGroupResponse, decodeLeaveGroupResponse, encodeLeaveGroupRequest } from './leave-group.ts'
 import { type CreateTopicsRequest, type CreateTopicsResponse, decodeCreateTopicsResponse, encodeCreateTopicsRequest } from './create-topics.ts'
 import { type DeleteTopicsRequest, type DeleteTopicsResponse, decodeDeleteTopicsResponse, encodeDeleteTopicsRequest } from './delete-topics.ts'
 import { type CreatePartitionsRequest, type CreatePartitionsResponse, decodeCreatePartitionsResponse, encodeCreatePartitionsRequest } from './create-partitions.ts'
@@ -50,6 +54,10 @@ interface Messages {
   DescribeConfigs: [DescribeConfigsRequest, DescribeConfigsResponse]
   DescribeCluster: [DescribeClusterRequest, DescribeClusterResponse]
   OffsetCommit: [OffsetCommitRequest, OffsetCommitResponse]
+  JoinGroup: [JoinGroupRequest, JoinGroupResponse]
+  SyncGroup: [SyncGroupRequest, SyncGroupResponse]
+  Heartbeat: [HeartbeatRequest, HeartbeatResponse]
+  LeaveGroup: [LeaveGroupRequest, LeaveGroupResponse]
   CreateTopics: [CreateTopicsRequest, CreateTopicsResponse]
   DeleteTopics: [DeleteTopicsRequest, DeleteTopicsResponse]
   CreatePartitions: [CreatePartitionsRequest, CreatePartitionsResponse]
@@ -96,6 +104,10 @@ export const apis: { readonly [A in Api]: ApiCodec<A> } = {
   DescribeConfigs: { key: 32, name: 'DescribeConfigs', versions: { min: 4, max: 4 }, flexible: true, encodeRequest: encodeDescribeConfigsRequest, decodeResponse: decodeDescribeConfigsResponse },
   DescribeCluster: { key: 60, name: 'DescribeCluster', versions: { min: 0, max: 1 }, flexible: true, encodeRequest: encodeDescribeClusterRequest, decodeResponse: decodeDescribeClusterResponse },
   OffsetCommit: { key: 8, name: 'OffsetCommit', versions: { min: 8, max: 9 }, flexible: true, encodeRequest: encodeOffsetCommitRequest, decodeResponse: decodeOffsetCommitResponse },
+  JoinGroup: { key: 11, name: 'JoinGroup', versions: { min: 9, max: 9 }, flexible: true, encodeRequest: encodeJoinGroupRequest, decodeResponse: decodeJoinGroupResponse },
+  SyncGroup: { key: 14, name: 'SyncGroup', versions: { min: 5, max: 5 }, flexible: true, encodeRequest: encodeSyncGroupRequest, decodeResponse: decodeSyncGroupResponse },
+  Heartbeat: { key: 12, name: 'Heartbeat', versions: { min: 4, max: 4 }, flexible: true, encodeRequest: encodeHeartbeatRequest, decodeResponse: decodeHeartbeatResponse },
+  LeaveGroup: { key: 13, name: 'LeaveGroup', versions: { min: 5, max: 5 }, flexible: true, encodeRequest: encodeLeaveGroupRequest, decodeResponse: decodeLeaveGroupResponse },
   CreateTopics: { key: 19, name: 'CreateTopics', versions: { min: 7, max: 7 }, flexible: true, encodeRequest: encodeCreateTopicsRequest, decodeResponse: decodeCreateTopicsResponse },
   DeleteTopics: { key: 20, name: 'DeleteTopics', versions: { min: 6, max: 6 }, flexible: true, encodeRequest: encodeDeleteTopicsRequest, decodeResponse: decodeDeleteTopicsResponse },
   CreatePartitions: { key: 37, name: 'CreatePartitions', versions: { min: 3, max: 3 }, flexible: true, encodeRequest: encodeCreatePartitionsRequest, decodeResponse: decodeCreatePartitionsResponse },
