@@ -48,6 +48,14 @@ export class Cursor {
     return this.bytes.subarray(start, this.at)
   }
 
+  /** Whether the next `length` bytes are `wanted`; if so, they are passed. */
+  startsWith(wanted: Buffer, length: number): boolean {
+    if (length !== wanted.length || length > this.leftBytes) return false
+    for (let i = 0; i < length; i++) if (this.bytes[this.at + i] !== wanted[i]) return false
+    this.at += length
+    return true
+  }
+
   private longVarint(low: number): number {
     let unsigned = low
     for (let scale = 2 ** 14; scale < 2 ** 70; scale *= 128) {

@@ -32,6 +32,7 @@ export function readRecords(payload: Buffer, context: RecordContext): KafkaRecor
 class RecordReader {
   private readonly cursor: Cursor
   private readonly context: RecordContext
+  private readonly names: { readonly bytes: Buffer; readonly text: string }[] = []
   private lastOffsetDelta = -1
 
   constructor(cursor: Cursor, context: RecordContext) {
@@ -72,11 +73,18 @@ class RecordReader {
     if (count < 0 || count > this.cursor.leftBytes)
       throw new Error(`${count} headers in ${this.cursor.leftBytes} bytes`)
     const headers: Header[] = []
-    for (let i = 0; i < count; i++) headers.push({ key: this.name(), value: this.cursor.field() })
+    for (let i = 0; i < count; i++) headers.push({ key: this.name(i), value: this.cursor.field() })
     return headers
   }
 
-  private name(): string {
-    return this.cursor.take(this.cursor.varint()).toString('utf8')
+  /** The names of one record are mostly those of the record before: then the string is there already. */
+  private name(index: number): string {
+    const length = this.cursor.varint()
+    const known = this.names[index]
+    if (known !== undefined && this.cursor.startsWith(known.bytes, length)) return known.text
+    const bytes = this.cursor.take(length)
+    const text = bytes.toString('utf8')
+    this.names[index] = { bytes, text }
+    return text
   }
 }

@@ -1,6 +1,10 @@
 import type { Header, OutputRecord } from '../record.ts'
 import { varintBytes, writeVarint } from './varint.ts'
 
+/** Header names are few and come with every record: each is encoded once. Emptied when somebody makes names up. */
+const encodedNames = new Map<string, Buffer>()
+const encodedNamesMax = 1000
+
 /** Below this a loop beats the call into the engine's copy. */
 const loopBelowBytes = 24
 
@@ -35,9 +39,8 @@ function fieldBytes(field: Buffer | null): number {
   return field === null ? 1 : varintBytes(field.length) + field.length
 }
 
-function headerBytes(header: Header): number {
-  const nameBytes = Buffer.byteLength(header.key)
-  return varintBytes(nameBytes) + nameBytes + fieldBytes(header.value)
+function headerBytes({ key, value }: Header): number {
+  return fieldBytes(encodedName(key)) + fieldBytes(value)
 }
 
 /** A length and the bytes; -1 and nothing for null, which differs from an empty field. */
@@ -54,9 +57,17 @@ function writeHeaders(bytes: Buffer, at: number, headers: readonly Header[] | un
   if (headers === undefined) return writeVarint(bytes, at, 0)
   let position = writeVarint(bytes, at, headers.length)
   for (const { key, value } of headers) {
-    position = writeVarint(bytes, position, Buffer.byteLength(key))
-    position += bytes.write(key, position)
+    position = writeField(bytes, position, encodedName(key))
     position = writeField(bytes, position, value)
   }
   return position
+}
+
+function encodedName(name: string): Buffer {
+  const known = encodedNames.get(name)
+  if (known !== undefined) return known
+  if (encodedNames.size >= encodedNamesMax) encodedNames.clear()
+  const encoded = Buffer.from(name)
+  encodedNames.set(name, encoded)
+  return encoded
 }
