@@ -1,14 +1,14 @@
-import type { NullableCodec } from './codec.ts'
+import type { BytesCodec } from './codec.ts'
 
 /**
  * The bytes as they stand in the log, null included: nothing is parsed, checked or copied. The default codec of keys and
  * dead letters, and the fastest way through for records that a relay only routes.
  */
-export function bytes(): NullableCodec<Buffer, Uint8Array> {
+export function bytes(): BytesCodec {
   return rawBytes
 }
 
-const rawBytes: NullableCodec<Buffer, Uint8Array> = {
+const rawBytes: BytesCodec = {
   name: 'bytes',
   nullable: true,
   decode: (raw) => raw,

@@ -25,6 +25,11 @@ export interface NullableCodec<Decoded, Encodable = Decoded> extends Codec<Decod
   readonly nullable: true
 }
 
+/** What `bytes()` makes. Where it is the codec of keys, `emit` takes text as well and writes it as UTF-8. */
+export interface BytesCodec extends NullableCodec<Buffer, Uint8Array> {
+  readonly name: 'bytes'
+}
+
 /** The bytes are well formed, but the value is not one that the schema allows. Becomes VALIDATION_FAILED. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError'

@@ -1,0 +1,26 @@
+/** The public API: what a relay's author imports from 'fencepost'. */
+
+export { bytes } from './codecs/bytes.ts'
+export { type BytesCodec, type Codec, type NullableCodec, ValidationError } from './codecs/codec.ts'
+export { json } from './codecs/json.ts'
+export { nullable } from './codecs/nullable.ts'
+export { string } from './codecs/string.ts'
+export { type Disposition, type ErrorCode, isRelayError, type Outcome, RelayError } from './errors.ts'
+export type { Header } from './kafka/record.ts'
+export { defineRelay } from './relay/define-relay.ts'
+export type { Emit, EmitOptions, HeadersToEmit, Outputs, WindowEmit, WindowEmitOptions } from './relay/emit.ts'
+export type {
+  AsyncSettings,
+  OnError,
+  RecordOf,
+  Relay,
+  RelayDefinition,
+  SetupContext,
+  TransformContext,
+  WindowSettings,
+  WindowTransformContext,
+} from './relay/relay-definition.ts'
+export type { RawRecord, RecordPlace, RelayRecord } from './relay/relay-record.ts'
+export { retryWindow } from './relay/retry-window.ts'
+export { type Topic, topic } from './relay/topic.ts'
+export { days, hours, kibibytes, mebibytes, minutes, seconds } from './units.ts'
