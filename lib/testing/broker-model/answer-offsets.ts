@@ -1,0 +1,210 @@
+import type { RequestOf, ResponseOf } from '../../kafka/protocol/generated/index.ts'
+import type { ListOffsetsPartition, ListOffsetsPartitionResponse } from '../../kafka/protocol/generated/list-offsets.ts'
+import type { TopicPartition } from '../../kafka/record.ts'
+import { isolationOf } from './answer-fetch.ts'
+import type { ClusterModel } from './cluster-model.ts'
+import { codes } from './codes.ts'
+import type { FetchedOffset, GroupCoordinator, GroupOffset } from './group-coordinator.ts'
+import type { Isolation } from './log.ts'
+import type { ModelNode } from './node.ts'
+import { checkCoordinator, checkLeaderEpoch, type Serving, serving } from './serving.ts'
+
+/** Timestamps of ListOffsets that are none (Kafka: `ListOffsetsRequest.java`). */
+const latest = -1n
+const earliest = -2n
+const maxTimestamp = -3n
+const earliestLocal = -4n
+
+/** ListOffsets. Source: Kafka `UnifiedLog.fetchOffsetByTimestamp`, `Partition.fetchOffsetForTimestamp`; KIP-79, KIP-320. */
+export function answerListOffsets(
+  model: ClusterModel,
+  node: ModelNode,
+  body: RequestOf<'ListOffsets'>,
+): ResponseOf<'ListOffsets'> {
+  const isolation = isolationOf(body.isolationLevel)
+  const topics = body.topics.map(({ name, partitions }) => ({
+    name,
+    partitions: partitions.map((asked) => {
+      return listOffset(serving(model, node, name, asked.partitionIndex), asked, isolation)
+    }),
+  }))
+  return { throttleTimeMs: 0, topics }
+}
+
+function listOffset(served: Serving, asked: ListOffsetsPartition, isolation: Isolation): ListOffsetsPartitionResponse {
+  if (served.as === 'none') return listed(asked, served.code)
+  const known = served.as === 'leader' ? served.partition : served.view
+  const code = checkLeaderEpoch(asked.currentLeaderEpoch, known.leaderEpoch)
+  if (code !== codes.NONE) return listed(asked, code)
+  const { log } = served.partition
+  const { endOffset, lastStableOffset } = served.as === 'leader' ? log : served.view
+  switch (asked.timestamp) {
+    case latest: {
+      const offset = isolation === 'read_committed' ? lastStableOffset : endOffset
+      return listed(asked, codes.NONE, { offset, leaderEpoch: known.leaderEpoch })
+    }
+    case earliest:
+    case earliestLocal: {
+      const atStart = log.epochAt(log.startOffset)
+      const leaderEpoch = atStart === -1 ? known.leaderEpoch : atStart
+      return listed(asked, codes.NONE, { offset: log.startOffset, leaderEpoch })
+    }
+    case maxTimestamp:
+      return listed(asked, codes.NONE, log.newest() ?? {})
+    default:
+      return listed(asked, codes.NONE, log.offsetAt(Number(asked.timestamp), isolation) ?? {})
+  }
+}
+
+interface Found {
+  readonly offset?: bigint
+  readonly timestampMs?: bigint
+  readonly leaderEpoch?: number
+}
+
+function listed(asked: ListOffsetsPartition, errorCode: number, found: Found = {}): ListOffsetsPartitionResponse {
+  const { offset = -1n, timestampMs: timestamp = -1n, leaderEpoch = -1 } = found
+  return { partitionIndex: asked.partitionIndex, errorCode, timestamp, offset, leaderEpoch }
+}
+
+/** OffsetFetch. Source: Kafka `OffsetMetadataManager.fetchOffsets`; KIP-447. An ex-coordinator answers what it knew (P1). */
+export function answerOffsetFetch(
+  model: ClusterModel,
+  node: ModelNode,
+  body: RequestOf<'OffsetFetch'>,
+): ResponseOf<'OffsetFetch'> {
+  const groups = body.groups.map(({ groupId, topics }) => {
+    const coordinator = coordinatorAsSeenBy(model, node, groupId)
+    if (coordinator === null) return { groupId, topics: [], errorCode: codes.NOT_COORDINATOR }
+    const asked = topics === null ? coordinator.committedPartitions(groupId) : topics.flatMap(partitionsOf)
+    const fetch = (partition: TopicPartition) => coordinator.fetch(groupId, partition, body.requireStable ?? false)
+    return { groupId, topics: byTopic(asked, (one) => fetched(one, fetch(one))), errorCode: codes.NONE }
+  })
+  return { throttleTimeMs: 0, groups }
+}
+
+function fetched({ partition }: TopicPartition, { code, committed }: FetchedOffset) {
+  return {
+    partitionIndex: partition,
+    committedOffset: committed?.offset ?? -1n,
+    committedLeaderEpoch: committed?.leaderEpoch ?? -1,
+    metadata: committed?.metadata ?? '',
+    errorCode: code,
+  }
+}
+
+function coordinatorAsSeenBy(model: ClusterModel, node: ModelNode, group: string): GroupCoordinator | null {
+  const partition = model.groupPartition(group)
+  if (partition.leader === node.id) return model.groupCoordinator(partition.partition)
+  return node.viewOf(partition)?.groups ?? null
+}
+
+interface CommitAsk extends GroupOffset {
+  readonly code: number
+}
+
+/** OffsetCommit, from outside of any group membership. Source: Kafka `OffsetMetadataManager.commitOffset`. */
+export function answerOffsetCommit(
+  model: ClusterModel,
+  node: ModelNode,
+  body: RequestOf<'OffsetCommit'>,
+): ResponseOf<'OffsetCommit'> {
+  const { groupId, generationIdOrMemberEpoch: generation = -1, memberId = '' } = body
+  const asks = body.topics.flatMap(({ name = '', partitions }) => partitions.map((one) => commitAsk(model, name, one)))
+  const code = checkGroup(model, node, groupId, generation, memberId)
+  const accepted = asks.filter((ask) => ask.code === codes.NONE)
+  const coordinator = model.groupCoordinator(model.groupPartition(groupId).partition)
+  if (code === codes.NONE && accepted.length > 0) coordinator.commit(groupId, accepted, model.clock.now())
+  return { throttleTimeMs: 0, topics: byTopic(asks, (ask) => committed(ask, ask.code || code)) }
+}
+
+/** From this version on the broker adds the offsets partition to the transaction by itself (KIP-890). */
+const implicitJoinVersion = 5
+
+/** TxnOffsetCommit. Source: Kafka `OffsetMetadataManager.commitTransactionalOffset`, `CoordinatorPartitionWriter`. */
+export function answerTxnOffsetCommit(
+  model: ClusterModel,
+  node: ModelNode,
+  body: RequestOf<'TxnOffsetCommit'>,
+  version: number,
+): ResponseOf<'TxnOffsetCommit'> {
+  const { groupId, generationId = -1, memberId = '' } = body
+  const asks = body.topics.flatMap(({ name, partitions }) => partitions.map((one) => commitAsk(model, name, one)))
+  const accepted = asks.filter((ask) => ask.code === codes.NONE)
+  let code: number = codes.NONE
+  if (accepted.length > 0) {
+    code = checkGroup(model, node, groupId, generationId, memberId) || verifyOffsets(model, body, version)
+    const coordinator = model.groupCoordinator(model.groupPartition(groupId).partition)
+    if (code === codes.NONE) code = coordinator.commitPending(groupId, body, accepted, model.clock.now())
+  }
+  return { throttleTimeMs: 0, topics: byTopic(asks, (ask) => committed(ask, ask.code || code)) }
+}
+
+function verifyOffsets(model: ClusterModel, body: RequestOf<'TxnOffsetCommit'>, version: number): number {
+  const { transactionalId, producerId, producerEpoch, groupId } = body
+  const partition = model.groupPartition(groupId)
+  const { producers } = model.groupCoordinator(partition.partition)
+  const isOpen = producers.hasOpenTransaction(producerId, producerEpoch)
+  if (isOpen || !model.config.partitionVerification) return codes.NONE
+  const code =
+    version >= implicitJoinVersion
+      ? model.transactions.add(transactionalId, body, [partition])
+      : model.transactions.verify(transactionalId, body, partition)
+  if (code === codes.PRODUCER_FENCED) return codes.INVALID_PRODUCER_EPOCH
+  return code === codes.TRANSACTION_ABORTABLE ? codes.INVALID_TXN_STATE : code
+}
+
+interface AskedCommit {
+  readonly partitionIndex: number
+  readonly committedOffset: bigint
+  readonly committedLeaderEpoch?: number
+  readonly committedMetadata: string | null
+}
+
+function commitAsk(model: ClusterModel, topic: string, asked: AskedCommit): CommitAsk {
+  const metadata = asked.committedMetadata ?? ''
+  const isKnown = model.topics.partition(topic, asked.partitionIndex) !== undefined
+  const isTooLong = metadata.length > model.config.offsetMetadataBytesMax
+  const refusal = isTooLong ? codes.OFFSET_METADATA_TOO_LARGE : codes.NONE
+  return {
+    topic,
+    partition: asked.partitionIndex,
+    offset: asked.committedOffset,
+    leaderEpoch: asked.committedLeaderEpoch ?? -1,
+    metadata,
+    code: isKnown ? refusal : codes.UNKNOWN_TOPIC_OR_PARTITION,
+  }
+}
+
+const committed = ({ partition }: TopicPartition, errorCode: number) => ({ partitionIndex: partition, errorCode })
+
+/** Groups of the model never have members, so whoever claims to be one is unknown. */
+function checkGroup(model: ClusterModel, node: ModelNode, group: string, generation: number, memberId: string): number {
+  if (group === '') return codes.INVALID_GROUP_ID
+  const partition = model.groupPartition(group)
+  const code = checkCoordinator(node, partition)
+  if (code !== codes.NONE) return code
+  const isKnown = model.groupCoordinator(partition.partition).has(group)
+  if (!isKnown) return generation >= 0 ? codes.ILLEGAL_GENERATION : codes.NONE
+  return generation >= 0 || memberId !== '' ? codes.UNKNOWN_MEMBER_ID : codes.NONE
+}
+
+interface AskedTopic {
+  readonly name?: string
+  readonly partitionIndexes: readonly number[]
+}
+
+const partitionsOf = ({ name = '', partitionIndexes }: AskedTopic): TopicPartition[] =>
+  partitionIndexes.map((partition) => ({ topic: name, partition }))
+
+function byTopic<T extends TopicPartition, R>(
+  items: readonly T[],
+  answer: (item: T) => R,
+): { name: string; partitions: R[] }[] {
+  const topics = new Map<string, R[]>()
+  for (const item of items) {
+    const partitions = topics.get(item.topic) ?? []
+    topics.set(item.topic, [...partitions, answer(item)])
+  }
+  return [...topics].map(([name, partitions]) => ({ name, partitions }))
+}
