@@ -1,6 +1,8 @@
-import type { Clock, Random } from '../clock.ts'
+import type { Clock, Deadline, Random } from '../clock.ts'
+import type { HeldFence } from '../fencing/fence-rules.ts'
 import type { FenceStore } from '../fencing/fence-store.ts'
 import type { Cluster } from '../kafka/cluster.ts'
+import type { IdempotentProducer } from '../transaction/idempotent-producer.ts'
 import type { TransactionSession } from '../transaction/session.ts'
 import type { CompiledRelay, RunningRelay } from './compiled-relay.ts'
 import type { RelayObserver } from './observer.ts'
@@ -30,6 +32,8 @@ export interface RelayRuntime {
   readonly running: RunningRelay
   readonly cluster: Cluster
   readonly fences: FenceStore
+  /** A plain idempotent producer, for the guarantees below exactly-once. */
+  openProducer(deadline: Deadline): Promise<IdempotentProducer>
   readonly settings: EngineSettings
   readonly clock: Clock
   readonly random: Random
@@ -42,7 +46,7 @@ export interface RelayRuntime {
 
 /** What a released lane leaves for the next bell in the same container (R5, R7). */
 export interface WarmLane {
-  readonly nonce: string
+  readonly held: HeldFence
   readonly session: TransactionSession
   readonly positions: ReadonlyMap<number, bigint>
 }

@@ -1,0 +1,54 @@
+import { RelayError } from '../errors.ts'
+import type { LaneEnd } from '../relay/attend-lane.ts'
+import type { Bell } from '../relay/bell.ts'
+import type { InvocationReport } from '../relay/invocation.ts'
+import { type PartialFailures, partialFailures } from './partial-failures.ts'
+
+export interface Summary {
+  readonly lanes: number
+  readonly windows: number
+  readonly stopped: readonly string[]
+}
+
+type EventBell = Extract<Bell, { kind: 'event' }>
+
+/**
+ * The function's answer to its event source mapping. Without `ReportBatchItemFailures` any failed lane fails the whole
+ * batch, which is delivered again; lanes that are done find nothing to do then.
+ * @throws RelayError the failure, or all of them in one message
+ */
+export function answerOf(
+  bells: readonly EventBell[],
+  reports: readonly InvocationReport[],
+  partial: boolean,
+): PartialFailures | Summary {
+  const ends = reports.flatMap(({ lanes }) => lanes)
+  if (!partial) return assertAllDone({ lanes: ends, ok: true })
+  const failed = new Set(ends.filter(({ kind }) => kind === 'failed').flatMap(({ id }) => keysOf(id)))
+  const failures = bells.flatMap(({ topic, partitions }) =>
+    partitions
+      .filter(({ partition }) => failed.has(`${topic}/${partition}`))
+      .map(({ partition, firstOffset }) => ({ topic, partition, fromOffset: firstOffset })),
+  )
+  return partialFailures(failures)
+}
+
+const keysOf = ({ topic, partitions }: LaneEnd['id']): string[] => partitions.map((partition) => `${topic}/${partition}`)
+
+/** @throws RelayError when a lane must be rung again */
+export function assertAllDone({ lanes }: InvocationReport): Summary {
+  const errors = lanes.flatMap((end) => (end.kind === 'failed' ? [end.error] : []))
+  const [first] = errors
+  if (first && errors.length === 1) throw first
+  if (first) throw severalFailed(first, errors)
+  return {
+    lanes: lanes.length,
+    windows: lanes.reduce((sum, end) => sum + (end.kind === 'done' ? end.windows : 0), 0),
+    stopped: lanes.flatMap((end) => (end.kind === 'stopped' ? [`${end.id.transactionalId}: ${end.code}`] : [])),
+  }
+}
+
+function severalFailed(first: RelayError, errors: readonly RelayError[]): RelayError {
+  const message = `${errors.length} lanes failed: ${errors.map((error) => error.message).join('; ')}`
+  return new RelayError(first.code, message, { cause: first, outcome: first.outcome })
+}

@@ -1,0 +1,56 @@
+import type { Logger } from '@aws-lambda-powertools/logger'
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { RelayError } from '../errors.ts'
+import type { RelayObserver } from '../relay/observer.ts'
+
+/**
+ * What happens in the engine as structured logs and CloudWatch metrics. Metrics are by relay, not by lane: each further
+ * dimension is billed. Windows are logged at DEBUG, since a busy lane commits many a second.
+ */
+export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObserver {
+  const count = (name: string, value = 1) => metrics.addMetric(name, MetricUnit.Count, value)
+  const failed = (message: string, { lane, error }: { lane: string; error: RelayError }) => ({
+    message,
+    lane,
+    code: error.code,
+    disposition: error.disposition,
+    outcome: error.outcome,
+    context: error.context,
+    error,
+  })
+  return {
+    noopBell: () => count('NoopBells'),
+    laneOpened: (event) => logger.info('lane opened', event),
+    windowCommitted(event) {
+      logger.debug('window committed', { ...event })
+      const { counts, timings } = event
+      count('WindowsCommitted')
+      count('RecordsRelayed', counts.records)
+      count('OutputsWritten', counts.outputs)
+      if (counts.deadLetters > 0) count('DeadLetters', counts.deadLetters)
+      if (counts.skipped > 0) count('RecordsSkipped', counts.skipped)
+      metrics.addMetric('WindowMs', MetricUnit.Milliseconds, timings.readMs + timings.transformMs + timings.commitMs)
+    },
+    sessionReopened(event) {
+      count('SessionsReopened')
+      logger.warn(failed('session reopened', event))
+    },
+    stoodDown(event) {
+      count('StoodDown')
+      logger.info('stood down', event)
+    },
+    laneStopped(event) {
+      count('LanesStopped')
+      logger.error(failed('lane stopped', event))
+    },
+    laneFailed(event) {
+      count('LanesFailed')
+      logger.warn(failed('lane failed', event))
+    },
+    laneReleased: (event) => logger.debug('lane released', event),
+    alarm(event) {
+      count('Alarms')
+      logger.error(event.message, event)
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import type { Deadline } from '../clock.ts'
+import { isRelayError, RelayError } from '../errors.ts'
+import type { FenceHandle } from '../fencing/fence.ts'
+import type { FenceChanges, FenceRecord } from '../fencing/fence-record.ts'
+import type { TransactionSession } from '../transaction/session.ts'
+import { passBarrier } from './barrier.ts'
+import type { Bell } from './bell.ts'
+import { type Committer, commitOffsetsOnly } from './commit-offsets.ts'
+import { firstPositions } from './first-start.ts'
+import { type LaneId, superseded } from './lane-id.ts'
+import { attemptsAtOpen } from './poison.ts'
+import type { Reconciled } from './reconcile.ts'
+import type { RelayTopics } from './relay-topics.ts'
+import type { RelayRuntime } from './runtime.ts'
+
+export interface LaneUnderway {
+  readonly runtime: RelayRuntime
+  readonly id: LaneId
+  readonly topics: RelayTopics
+  readonly fence: FenceHandle
+  /** The record as step 1 found it; null when the acquire made it. */
+  readonly found: FenceRecord | null
+  /** Whether windows of this invocation may have been committed past F. */
+  readonly windowsTried: boolean
+}
+
+export interface Anchored {
+  readonly session: TransactionSession
+  readonly positions: ReadonlyMap<number, bigint>
+  /** Deaths at work since the position last moved. */
+  readonly attempts: number
+}
+
+const triesMax = 5
+
+/**
+ * Steps 2 to 4: behind the barrier, find where the lane goes on, and make record and offsets say the same before any
+ * window. An unknown outcome on the way (a lost EndTxn answer) is resolved by going behind the barrier again, as long
+ * as a write proves that the lane is still ours (R3, R6).
+ */
+export async function anchorLane(lane: LaneUnderway, bell: Bell, deadline: Deadline): Promise<Anchored> {
+  let found = lane.found
+  for (let tries = 1; ; tries++) {
+    try {
+      const behind = await passBarrier(lane.runtime, lane.id, lane.topics, lane.fence, found, deadline)
+      return await settle(lane, found, behind.session, behind.reconciled, bell, deadline)
+    } catch (error) {
+      if (!isRelayError(error) || error.disposition !== 'reopen' || tries === triesMax) throw error
+      await proveOurs(lane, error, deadline)
+      found = { ...lane.fence.record, dirty: lane.windowsTried || (found?.dirty ?? false) }
+    }
+  }
+}
+
+async function settle(
+  lane: LaneUnderway,
+  found: FenceRecord | null,
+  session: TransactionSession,
+  reconciled: Reconciled,
+  bell: Bell,
+  deadline: Deadline,
+): Promise<Anchored> {
+  const { fence, topics, id } = lane
+  if (reconciled.adopt) await adopt(lane, reconciled.adopt, deadline)
+  const positions = await positionsAfter(lane, reconciled, bell, deadline)
+  await noteFacts(lane, positions, deadline)
+  const committer: Committer = { id, topics, fence, session, positions }
+  if (mustCommit(reconciled)) await commitOffsetsOnly(committer, positions, deadline)
+  const after = afterReset(reconciled, positions)
+  const changes: FenceChanges = fence.record.dirty ? after : { ...after, dirty: true }
+  if (Object.keys(changes).length > 0) await fence.note(changes, deadline)
+  return { session, positions, attempts: attemptsNow(found, fence.record, positions) }
+}
+
+/** Kafka went on while the table was lost or restored (S9): the offsets' own token and lineage are the newer truth. */
+async function adopt(
+  { fence, runtime, id }: LaneUnderway,
+  newer: { token: number; lineage: string },
+  deadline: Deadline,
+) {
+  const message = `fence record is older than the committed offsets (restored or lost?): token ${newer.token} adopted`
+  runtime.observer.alarm?.({ lane: id.transactionalId, code: 'FENCE_TABLE_BEHIND', message })
+  await fence.adopt(newer, deadline)
+}
+
+/**
+ * After a fence or an unknown outcome nothing is tried again unless a conditional write proves that the token is still
+ * ours (R3, R6). A store that does not answer proves nothing: failure, and the next ring finds out (R7).
+ */
+export async function proveOurs(
+  { fence, id }: Pick<LaneUnderway, 'fence' | 'id'>,
+  cause: RelayError,
+  deadline: Deadline,
+) {
+  const hold = await fence.renew(deadline)
+  if (hold.kind === 'ours') return
+  const details = { cause, outcome: cause.outcome }
+  if (hold.kind === 'superseded') throw superseded(id, details)
+  throw new RelayError(hold.error.code, `${hold.error.message} (after ${cause.code}: nothing is tried again)`, details)
+}
+
+async function positionsAfter(
+  { runtime, id, fence }: LaneUnderway,
+  { partitions }: Reconciled,
+  bell: Bell,
+  deadline: Deadline,
+): Promise<ReadonlyMap<number, bigint>> {
+  const positions = new Map<number, bigint>()
+  const fresh: number[] = []
+  for (const [partition, verdict] of partitions) {
+    if (verdict.kind === 'continue') positions.set(partition, verdict.position)
+    if (verdict.kind === 'first-start') fresh.push(partition)
+  }
+  const later = fence.record.committedUntil.size > 0
+  const first = fresh.length > 0 ? await firstPositions(runtime, id, fresh, bell, later, deadline) : []
+  return new Map([...positions, ...first])
+}
+
+/** What the record must say before the first Produce: F, which log it is of, and how outputs are partitioned. */
+async function noteFacts(
+  { fence, topics }: LaneUnderway,
+  positions: ReadonlyMap<number, bigint>,
+  deadline: Deadline,
+): Promise<void> {
+  const { record } = fence
+  const added = [...positions].filter(([partition]) => !record.committedUntil.has(partition))
+  const unpinned = [...topics.outputPartitions].filter(([topic]) => !record.outputPartitions.has(topic))
+  const known = record.clusterId === topics.clusterId && record.sourceTopicId === topics.sourceTopicId
+  if (added.length === 0 && unpinned.length === 0 && known) return
+  await fence.note(
+    {
+      committedUntil: new Map([...record.committedUntil, ...added]),
+      outputPartitions: new Map([...record.outputPartitions, ...unpinned]),
+      clusterId: topics.clusterId,
+      sourceTopicId: topics.sourceTopicId,
+    },
+    deadline,
+  )
+}
+
+const mustCommit = ({ partitions }: Reconciled): boolean =>
+  [...partitions.values()].some(
+    (verdict) => verdict.kind === 'first-start' || (verdict.kind === 'continue' && verdict.recommit),
+  )
+
+/** R16: only after the offsets of a reset are committed does F follow, and only then is the order to reset forgotten. */
+function afterReset({ finishesReset }: Reconciled, positions: ReadonlyMap<number, bigint>): FenceChanges {
+  return finishesReset ? { committedUntil: positions, resetTo: null } : {}
+}
+
+function attemptsNow(found: FenceRecord | null, record: FenceRecord, positions: ReadonlyMap<number, bigint>): number {
+  if (!found) return 0
+  const last = found.intent ? new Map([[found.intent.partition, found.intent.from]]) : found.committedUntil
+  const moved = [...last].some(([partition, offset]) => positions.get(partition) !== offset)
+  return attemptsAtOpen(record.attempts, found.working, moved)
+}

@@ -1,0 +1,131 @@
+import type { Deadline } from '../clock.ts'
+import { isRelayError, messageOf, RelayError } from '../errors.ts'
+import type { FenceRecord } from '../fencing/fence-record.ts'
+import { keepRenewed } from '../fencing/renewal.ts'
+import { TransportError } from '../kafka/transport.ts'
+import type { Bell } from './bell.ts'
+import { closeLane } from './close-lane.ts'
+import { drainLane } from './drain.ts'
+import type { OpenLane } from './lane.ts'
+import { type LaneId, superseded } from './lane-id.ts'
+import { type Look, look } from './look.ts'
+import { openLane } from './open-lane.ts'
+import type { RelayTopics } from './relay-topics.ts'
+import type { RelayRuntime } from './runtime.ts'
+
+/** How a lane's part of an invocation ended (R12). */
+export type LaneEnd =
+  /** The committed position is past everything that the bell rang for. */
+  | { readonly kind: 'done'; readonly id: LaneId; readonly windows: number }
+  /** The lane waits for an operator, and that is durably recorded: success, so that neighbours are not held up. */
+  | { readonly kind: 'stopped'; readonly id: LaneId; readonly code: string; readonly message: string }
+  /** A scheduled pull met a live owner and left the lane to it (R14). */
+  | { readonly kind: 'left'; readonly id: LaneId }
+  /** Ring again. */
+  | { readonly kind: 'failed'; readonly id: LaneId; readonly error: RelayError; readonly windows: number }
+
+export interface Attendance {
+  readonly runtime: RelayRuntime
+  readonly topics: RelayTopics
+  readonly bell: Bell
+  readonly requestId: string
+  readonly deadline: Deadline
+}
+
+/** How often another owner's lane is looked at while waiting for it. */
+const watchMs = 150
+
+/** One lane, from what the look saw to its answer. Never throws: a lane's failure is its own, its neighbours go on. */
+export async function attendLane(attendance: Attendance, id: LaneId, first: Look): Promise<LaneEnd> {
+  const { runtime, bell } = attendance
+  let seen = first
+  try {
+    for (let mayPreempt = hasTimeToPreempt(attendance); !seen.past; mayPreempt = hasTimeToPreempt(attendance)) {
+      const { topics, requestId, deadline } = attendance
+      const opened = await openLane(runtime, topics, id, seen, bell, { requestId, mayPreempt }, deadline)
+      if (opened.kind === 'open') return await workLane(opened.lane, seen)
+      if (opened.kind === 'stopped') return stoppedBefore(id, opened.record)
+      if (opened.kind === 'stand-down') return await standDown(attendance, id, superseded(id))
+      if (bell.kind === 'pull') return { kind: 'left', id }
+      seen = await watch(attendance, id, opened.record)
+    }
+    runtime.observer.noopBell?.({ lane: id.transactionalId })
+    return { kind: 'done', id, windows: 0 }
+  } catch (error) {
+    return endOf(attendance, id, laneError(id, error), 0)
+  }
+}
+
+/** Drain, then release, whatever happened in between. */
+async function workLane(lane: OpenLane, seen: Look): Promise<LaneEnd> {
+  const { runtime, id, fence } = lane
+  const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
+  const failure = await drainLane(lane, seen.stableUntil, renewal.lost).then(
+    () => null,
+    (error) => laneError(id, error),
+  )
+  await renewal.stop()
+  await closeLane(lane, failure)
+  if (!failure) return { kind: 'done', id, windows: lane.commits }
+  return endOf({ ...lane, requestId: '' }, id, failure, lane.commits)
+}
+
+async function endOf(attendance: Attendance, id: LaneId, error: RelayError, windows: number): Promise<LaneEnd> {
+  const { observer } = attendance.runtime
+  if (error.disposition === 'stand-down') return standDown(attendance, id, error)
+  const lane = id.transactionalId
+  if (error.disposition === 'stop-lane') {
+    observer.laneStopped?.({ lane, error })
+    return { kind: 'stopped', id, code: error.code, message: error.message }
+  }
+  observer.laneFailed?.({ lane, error })
+  return { kind: 'failed', id, error, windows }
+}
+
+/** Superseded: success if the newer owner has come past the bell already, else failure, so that the bell rings again. */
+async function standDown(attendance: Attendance, id: LaneId, error: RelayError): Promise<LaneEnd> {
+  attendance.runtime.observer.stoodDown?.({ lane: id.transactionalId, reason: error.message })
+  const seen = await lookAgain(attendance, id).catch(() => null)
+  return seen?.past ? { kind: 'done', id, windows: 0 } : { kind: 'failed', id, error, windows: 0 }
+}
+
+function stoppedBefore(id: LaneId, { stopped }: FenceRecord): LaneEnd {
+  return { kind: 'stopped', id, code: stopped?.code ?? 'LANE_STOPPED', message: stopped?.message ?? '' }
+}
+
+/** R14: another owner's live lease is watched by looking and reading, never preempted before it has expired. */
+async function watch(attendance: Attendance, id: LaneId, leased: FenceRecord): Promise<Look> {
+  const { runtime, deadline } = attendance
+  const { clock, random, fences } = runtime
+  for (let record: FenceRecord | null = leased; ; ) {
+    if (deadline.remainingMs() <= watchMs + runtime.settings.commitReserveMs) throw heldBy(id, record)
+    await clock.sleep(watchMs * (0.5 + random.fraction()))
+    const seen = await lookAgain(attendance, id)
+    record = await fences.read(id.transactionalId, deadline)
+    const free = record === null || record.owner === null || record.stopped !== null
+    const expired = record !== null && record.leaseUntilMs <= clock.now() && hasTimeToPreempt(attendance)
+    if (seen.past || free || expired) return seen
+  }
+}
+
+async function lookAgain({ runtime, topics, bell, deadline }: Attendance, id: LaneId): Promise<Look> {
+  const seen = (await look(runtime, topics, [id], bell, deadline)).get(id)
+  return seen ?? { past: false, allCommitted: false, stableUntil: new Map() }
+}
+
+/** For a barrier, one window and the reserve: taking a lane without time to work only stops its owner (P12). */
+function hasTimeToPreempt({ runtime, deadline }: Attendance): boolean {
+  return deadline.remainingMs() > 3 * runtime.settings.commitReserveMs
+}
+
+function heldBy(id: LaneId, record: FenceRecord | null): RelayError {
+  const owner = record?.owner ? `${record.owner.container} (request ${record.owner.requestId})` : 'another owner'
+  return new RelayError('LANE_LEASED', `lane ${id.transactionalId} is held by ${owner}; ring again when it is done`)
+}
+
+function laneError(id: LaneId, error: unknown): RelayError {
+  if (isRelayError(error)) return error
+  const message = `lane ${id.transactionalId}: ${messageOf(error)}`
+  if (error instanceof TransportError) return new RelayError('BROKER_UNAVAILABLE', message, { cause: error })
+  return new RelayError('INVARIANT_BROKEN', message, { cause: error })
+}

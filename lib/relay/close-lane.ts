@@ -1,0 +1,33 @@
+import type { RelayError } from '../errors.ts'
+import type { Ending } from '../fencing/fence.ts'
+import type { OpenLane } from './lane.ts'
+
+/**
+ * Step 12: frees the lane and leaves session, position and connections warm in the container. A stop is written before
+ * it may be answered with success (R12); a lane that a newer owner holds is left alone.
+ *
+ * @throws RelayError of the fence store when a stop could not be recorded
+ */
+export async function closeLane(lane: OpenLane, failure: RelayError | null): Promise<void> {
+  const { fence, deadline, id, runtime } = lane
+  if (failure?.disposition === 'stand-down') return
+  const ending = endingOf(lane, failure)
+  if (failure?.disposition === 'stop-lane') {
+    return fence.stop({ code: failure.code, message: failure.message }, ending, deadline)
+  }
+  const released = await fence.release(ending, deadline)
+  const clean = released.kind === 'ours' && ending.kind === 'settled'
+  runtime.observer.laneReleased?.({ lane: id.transactionalId, clean })
+  if (clean) keepWarm(lane)
+}
+
+/** Clean only if no outcome is unknown; otherwise the lease is freed and the record stays dirty (R7). */
+function endingOf({ outcomeUnknown, positions, session }: OpenLane, failure: RelayError | null): Ending {
+  if (outcomeUnknown || failure?.outcome === 'unknown') return { kind: 'unknown' }
+  const producer = { id: session.producerId, epoch: session.producerEpoch }
+  return { kind: 'settled', committedUntil: positions, producer }
+}
+
+function keepWarm({ runtime, id, fence, session, positions }: OpenLane): void {
+  if (session.reusable) runtime.warm.set(id.transactionalId, { held: fence.held, session, positions })
+}

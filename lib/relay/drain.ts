@@ -1,0 +1,131 @@
+import { RelayError } from '../errors.ts'
+import { ringsFor } from './bell.ts'
+import type { OpenLane } from './lane.ts'
+import { assertInLog, stableEnds } from './log-bounds.ts'
+import { recover } from './recover.ts'
+import { relayWindow, type Targets } from './window.ts'
+
+/** Windows that found nothing below a target that the log had promised: a replica behind, or a coordinator that lied. */
+const idleWindowsMax = 5
+const idlePauseMs = 20
+
+/**
+ * Relays window after window until the lane has reached its targets: the last stable offsets seen at open (R13). Then
+ * whatever the bell rang for beyond them; a lingering pull tails until its time is up.
+ *
+ * @throws RelayError OUT_OF_TIME, SOURCE_BLOCKED, and everything that ends the lane's work
+ */
+export async function drainLane(lane: OpenLane, first: Targets, lost: AbortSignal): Promise<void> {
+  let targets: Targets | null = first
+  while (targets) {
+    await drainTo(lane, targets, lost)
+    targets = await furtherTargets(lane, lost)
+  }
+}
+
+async function drainTo(lane: OpenLane, targets: Targets, lost: AbortSignal): Promise<void> {
+  let idle = 0
+  while (isBehind(lane.positions, targets)) {
+    if (lost.aborted) throw lost.reason
+    assertTimeForWindow(lane)
+    const moved = await relayWindow(lane, targets).catch(async (error) => {
+      if (isOutOfRange(error)) await assertInLog(lane)
+      await recover(lane, error)
+      return true
+    })
+    idle = moved ? 0 : idle + 1
+    if (idle > 0) await lane.runtime.clock.sleep(idlePauseMs * idle)
+    if (idle === idleWindowsMax) throw unreadable(lane, targets)
+  }
+}
+
+const isBehind = (positions: Targets, targets: Targets): boolean =>
+  [...positions].some(([partition, position]) => position < (targets.get(partition) ?? position))
+
+const isOutOfRange = (error: unknown): boolean => error instanceof RelayError && error.code === 'OFFSET_OUT_OF_RANGE'
+
+/** R10: a window starts only if what the dearest one took so far, and the reserve, fit before the deadline. */
+function assertTimeForWindow({ deadline, windowMsMax, runtime, id }: OpenLane): void {
+  const neededMs = windowMsMax + runtime.settings.commitReserveMs
+  const leftMs = deadline.remainingMs()
+  if (leftMs > neededMs) return
+  const message = `lane ${id.transactionalId}: ${leftMs} ms are left, a window and its commit need ${neededMs} ms`
+  throw new RelayError('OUT_OF_TIME', `${message}; the next ring goes on from the committed position`)
+}
+
+/** Where the lane still has to go after its targets; null: it is done. */
+async function furtherTargets(lane: OpenLane, lost: AbortSignal): Promise<Targets | null> {
+  const { bell, positions } = lane
+  if (bell.kind === 'pull') return bell.lingerUntilMs === null ? null : linger(lane, bell.lingerUntilMs, lost)
+  const short = [...positions].filter(
+    ([partition, position]) => position <= (ringsFor(bell, partition)?.lastOffset ?? -1n),
+  )
+  if (short.length === 0) return null
+  const ends = await stableEnds(lane)
+  if (isBehind(positions, ends)) return ends
+  await assertInLog(lane)
+  throw await blocked(lane, short)
+}
+
+/** R13: a lingering lane's windows are at least `commitEveryMs` apart; the transactions cost the broker, not the records. */
+async function linger(lane: OpenLane, untilMs: number, lost: AbortSignal): Promise<Targets | null> {
+  const { clock, relay, settings } = lane.runtime
+  for (;;) {
+    const endMs = Math.min(untilMs, lane.deadline.atMs - settings.commitReserveMs - lane.windowMsMax)
+    if (clock.now() + relay.commitEveryMs >= endMs) return null
+    await clock.sleep(relay.commitEveryMs, lost)
+    const ends = await stableEnds(lane)
+    if (isBehind(lane.positions, ends)) return ends
+  }
+}
+
+/** R15: named, answered with failure and looked at anew at each ring; neither a stop nor an endless wait. */
+async function blocked(lane: OpenLane, short: readonly [number, bigint][]): Promise<RelayError> {
+  const holders = await openTransactions(
+    lane,
+    short.map(([partition]) => partition),
+  )
+  const where = short.map(([partition, position]) => `partition ${partition} at ${position}`).join(', ')
+  const who = holders.length > 0 ? `held by ${holders.join(', ')}` : 'no open producer is known for it'
+  return new RelayError(
+    'SOURCE_BLOCKED',
+    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}); an open transaction ${who}`,
+    { context: { lane: lane.id.transactionalId, holders } },
+  )
+}
+
+/** The producers that hold back the source partitions (KIP-664); empty when the broker will not say. */
+async function openTransactions(lane: OpenLane, partitions: readonly number[]): Promise<string[]> {
+  const { cluster } = lane.runtime
+  const answers = await Promise.allSettled(
+    partitions.map((partition) =>
+      cluster.request(
+        { to: 'leader', topic: lane.id.topic, partition },
+        'DescribeProducers',
+        { topics: [{ name: lane.id.topic, partitionIndexes: [partition] }] },
+        lane.deadline,
+      ),
+    ),
+  )
+  const producers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.body.topics : []))
+  return producers
+    .flatMap(({ partitions: described }) => described)
+    .flatMap(({ partitionIndex, activeProducers }) =>
+      activeProducers
+        .filter(({ currentTxnStartOffset }) => currentTxnStartOffset >= 0n)
+        .map(
+          ({ producerId, producerEpoch, currentTxnStartOffset }) =>
+            `producer ${producerId} epoch ${producerEpoch} since offset ${currentTxnStartOffset} of partition ${partitionIndex}`,
+        ),
+    )
+}
+
+function unreadable(lane: OpenLane, targets: Targets): RelayError {
+  const at = [...lane.positions].map(
+    ([partition, position]) => `${partition}: ${position} of ${targets.get(partition)}`,
+  )
+  return new RelayError(
+    'BROKER_ERROR',
+    `lane ${lane.id.transactionalId}: the log gives nothing at ${at.join(', ')}; try again`,
+  )
+}

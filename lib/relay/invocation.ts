@@ -1,0 +1,55 @@
+import type { Deadline } from '../clock.ts'
+import { RelayError } from '../errors.ts'
+import { attendLane, type LaneEnd } from './attend-lane.ts'
+import type { Bell } from './bell.ts'
+import { lanesOf } from './lane-id.ts'
+import { look } from './look.ts'
+import { type RelayTopics, relayTopics } from './relay-topics.ts'
+import type { RelayRuntime } from './runtime.ts'
+
+export interface InvocationReport {
+  readonly lanes: readonly LaneEnd[]
+  /** Every lane is past its bell, or stopped and that is recorded (R12). */
+  readonly ok: boolean
+}
+
+/**
+ * One invocation: a bell says which lanes may have work; the log and the committed offsets say which really have; each
+ * of those is opened (fence, barrier, offsets), drained window by window, and released. Lanes go on side by side, and
+ * none of them can fail another.
+ *
+ * @throws RelayError when nothing can be done for any lane: TOPIC_MISSING, EVENT_INVALID, BROKER_UNAVAILABLE ...
+ */
+export async function runInvocation(
+  runtime: RelayRuntime,
+  bell: Bell,
+  requestId: string,
+  deadline: Deadline,
+): Promise<InvocationReport> {
+  const topics = await relayTopics(runtime, deadline)
+  const lanes = lanesOf(partitionsRung(runtime, topics, bell), topics.sourcePartitions, naming(runtime))
+  const seen = await look(runtime, topics, lanes, bell, deadline) // step 0
+  const attendance = { runtime, topics, bell, requestId, deadline }
+  const ends = await Promise.all([...seen].map(([lane, what]) => attendLane(attendance, lane, what)))
+  return { lanes: ends, ok: ends.every(({ kind }) => kind !== 'failed') }
+}
+
+const naming = ({ relay, settings }: RelayRuntime) => ({
+  prefix: settings.prefix,
+  relay: relay.name,
+  topic: relay.sourceTopic,
+  partitionsPerLane: relay.partitionsPerLane,
+})
+
+function partitionsRung({ relay }: RelayRuntime, { sourcePartitions }: RelayTopics, bell: Bell): number[] {
+  if (bell.kind === 'pull') return Array.from({ length: sourcePartitions }, (_, partition) => partition)
+  if (bell.topic !== relay.sourceTopic) {
+    const message = `the event is of topic '${bell.topic}', relay '${relay.name}' reads '${relay.sourceTopic}'`
+    throw new RelayError('EVENT_INVALID', `${message}: connect the trigger to the relay's own source topic`)
+  }
+  const rung = bell.partitions.map(({ partition }) => partition)
+  const unknown = rung.filter((partition) => partition >= sourcePartitions)
+  if (unknown.length === 0) return rung
+  const message = `partition ${unknown.join(', ')} of '${bell.topic}' is not known: it has ${sourcePartitions}`
+  throw new RelayError('EVENT_INVALID', `${message}; was the partition just added, or is the event of another cluster?`)
+}

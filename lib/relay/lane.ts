@@ -1,0 +1,76 @@
+import type { Deadline } from '../clock.ts'
+import type { RelayError } from '../errors.ts'
+import type { FenceHandle } from '../fencing/fence.ts'
+import type { FenceRecord } from '../fencing/fence-record.ts'
+import type { IdempotentProducer } from '../transaction/idempotent-producer.ts'
+import type { TransactionSession } from '../transaction/session.ts'
+import type { Bell } from './bell.ts'
+import type { LaneId } from './lane-id.ts'
+import { LaneReader } from './lane-reader.ts'
+import type { RelayTopics } from './relay-topics.ts'
+import type { RelayRuntime } from './runtime.ts'
+import { WindowSink } from './window-sink.ts'
+
+/** A lane that this invocation owns, between acquire and release: what is fixed, and what changes with each window. */
+export interface OpenLane {
+  readonly runtime: RelayRuntime
+  readonly id: LaneId
+  readonly topics: RelayTopics
+  readonly bell: Bell
+  readonly fence: FenceHandle
+  /** The record as step 1 found it; null when this acquire made it. */
+  readonly found: FenceRecord | null
+  readonly deadline: Deadline
+  readonly reader: LaneReader
+  /** Emptied for each window; made anew when a bound of its topics changed. */
+  sink: WindowSink
+  session: TransactionSession
+  /** Only for the guarantees below exactly-once. */
+  producer: IdempotentProducer | null
+  /** Committed for certain: next offset to read per partition. */
+  positions: ReadonlyMap<number, bigint>
+  /** Source records per window at most; lowered when something (a refusal, a time-out) asks for smaller windows. */
+  recordsCap: number
+  /** Records that can never pass, and why: dead-lettered, skipped or a stop, as the relay says. */
+  readonly rejected: Map<string, RelayError>
+  /** Rejection key of the first record of the window last tried: the culprit when it was alone. */
+  lastRecord: string | null
+  /** Deaths at work since the position last moved: announces and halves windows while above 0. */
+  readonly attempts: number
+  /** Windows committed since the lane was opened. */
+  commits: number
+  /** Fences since the last commit that only another owner explains (R4). */
+  fencesUnexplained: number
+  /** A transaction whose end nobody knows: the record must stay dirty. */
+  outcomeUnknown: boolean
+  /** Duration of the dearest window so far: the next one starts only if as much time is left (R10). */
+  windowMsMax: number
+}
+
+export type LaneStart = Pick<
+  OpenLane,
+  'runtime' | 'id' | 'topics' | 'bell' | 'fence' | 'found' | 'deadline' | 'session' | 'positions' | 'attempts'
+>
+
+export function newLane(start: LaneStart): OpenLane {
+  return {
+    ...start,
+    reader: new LaneReader(start.runtime, start.id, start.topics.sourceTopicId),
+    sink: newSink(start),
+    producer: null,
+    recordsCap: start.runtime.relay.window.recordsMax,
+    rejected: new Map(),
+    lastRecord: null,
+    commits: 0,
+    fencesUnexplained: 0,
+    outcomeUnknown: false,
+    windowMsMax: 0,
+  }
+}
+
+export const newSink = ({ fence, runtime }: Pick<OpenLane, 'fence' | 'runtime'>): WindowSink =>
+  new WindowSink(fence.record.outputPartitions, runtime.batchBytesMax)
+
+/** Positions for logs and progress: partition -> offset, as decimal strings. */
+export const positionsText = (positions: ReadonlyMap<number, bigint>): Record<string, string> =>
+  Object.fromEntries([...positions].map(([partition, offset]) => [partition, offset.toString()]))

@@ -1,0 +1,108 @@
+import type { Deadline } from '../clock.ts'
+import { isRelayError } from '../errors.ts'
+import { type Acquired, type AcquireResult, acquireFence } from '../fencing/fence.ts'
+import { anchorLane } from './anchor.ts'
+import type { Bell } from './bell.ts'
+import { newLane, type OpenLane, positionsText } from './lane.ts'
+import type { LaneId } from './lane-id.ts'
+import type { Look } from './look.ts'
+import { learnBatchBounds, type RelayTopics } from './relay-topics.ts'
+import type { RelayRuntime } from './runtime.ts'
+
+/** The lane is ours, or why it is not. */
+export type Opened =
+  | { readonly kind: 'open'; readonly lane: OpenLane }
+  | Exclude<AcquireResult, { readonly kind: 'acquired' }>
+
+export interface OpenRequest {
+  readonly requestId: string
+  /** Whether an expired lease may be taken: only with time left for a barrier, one window and the reserve (R14). */
+  readonly mayPreempt: boolean
+}
+
+/**
+ * Steps 1 to 4. Whoever re-acquires a record that nobody has touched since its own release keeps session and position;
+ * everybody else goes through the barrier.
+ *
+ * @throws RelayError what `anchorLane` throws; the fence is released then, and nothing was relayed.
+ */
+export async function openLane(
+  runtime: RelayRuntime,
+  topics: RelayTopics,
+  id: LaneId,
+  seen: Look,
+  bell: Bell,
+  request: OpenRequest,
+  deadline: Deadline,
+): Promise<Opened> {
+  const acquired = await acquire(runtime, id, seen, request, deadline)
+  if (acquired.kind !== 'acquired') return acquired
+  const { handle: fence, found } = acquired
+  if (acquired.rollback) alarmRollback(runtime, id)
+  try {
+    await learnBatchBounds(runtime, deadline)
+    const warm = warmStart(runtime, id, acquired)
+    const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
+    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline, ...start })
+    runtime.observer.laneOpened?.({
+      lane: id.transactionalId,
+      token: fence.record.token,
+      positions: positionsText(lane.positions),
+      warm: warm !== null,
+    })
+    return { kind: 'open', lane }
+  } catch (error) {
+    await giveUp(acquired, error, deadline)
+    throw error
+  } finally {
+    runtime.warm.delete(id.transactionalId)
+  }
+}
+
+function acquire(
+  runtime: RelayRuntime,
+  id: LaneId,
+  seen: Look,
+  { requestId, mayPreempt }: OpenRequest,
+  deadline: Deadline,
+): Promise<AcquireResult> {
+  const { settings, fences, clock, random } = runtime
+  const request = {
+    id: id.transactionalId,
+    container: settings.container,
+    requestId,
+    generation: settings.generation,
+    leaseMs: settings.leaseMs,
+    leaseMaxMs: settings.functionTimeoutMs,
+    mayPreempt,
+    offsetsFound: seen.allCommitted,
+    held: runtime.warm.get(id.transactionalId)?.held ?? null,
+    acceptStopped: false,
+  }
+  return acquireFence(fences, clock, random, request, deadline)
+}
+
+/** R5, R7: only for a record that was free, with our token and our last nonce, and a session that the last window left reusable. */
+function warmStart(runtime: RelayRuntime, id: LaneId, acquired: Acquired) {
+  const warm = runtime.warm.get(id.transactionalId)
+  const samePartitions = warm && id.partitions.every((partition) => warm.positions.has(partition))
+  if (!acquired.continued || !samePartitions || !warm.session.reusable) return null
+  return { session: warm.session, positions: warm.positions, attempts: acquired.handle.record.attempts }
+}
+
+/** A stop is recorded durably; any other ending frees the lease for the next ring. */
+async function giveUp({ handle }: Acquired, error: unknown, deadline: Deadline): Promise<void> {
+  const ending = isRelayError(error) && error.outcome === 'unknown' ? UNKNOWN : UNOPENED
+  if (!isRelayError(error)) return void (await handle.release(ending, deadline))
+  if (error.disposition === 'stop-lane')
+    return handle.stop({ code: error.code, message: error.message }, ending, deadline)
+  if (error.disposition !== 'stand-down') await handle.release(ending, deadline)
+}
+
+const UNKNOWN = { kind: 'unknown' } as const
+const UNOPENED = { kind: 'unopened' } as const
+
+function alarmRollback({ observer, settings }: RelayRuntime, id: LaneId): void {
+  const message = `lane taken over by generation ${settings.generation}, below the one that held it: a rollback?`
+  observer.alarm?.({ lane: id.transactionalId, code: 'ROLLBACK', message })
+}

@@ -1,0 +1,92 @@
+import { isRelayError, RelayError } from '../errors.ts'
+import { anchorLane, proveOurs } from './anchor.ts'
+import { newSink, type OpenLane } from './lane.ts'
+
+/** Fences in a row, our token unchanged, no timeout to explain them: somebody with another table uses our ids (R4). */
+const fencesMax = 3
+/** A batch of one record cannot be smaller than this; below it a refusal is not about size. */
+const batchBytesMin = 512
+
+/**
+ * A window failed. Goes on with the lane if the error allows it: returns with session and positions that are certain
+ * again, behind a new barrier where one was needed. Throws what ends the lane's work in this invocation.
+ */
+export async function recover(lane: OpenLane, error: unknown): Promise<void> {
+  lane.reader.forgetAhead()
+  if (!isRelayError(error)) throw error
+  if (error.outcome === 'unknown') lane.outcomeUnknown = true
+  if (error.disposition === 'reopen') return reopen(lane, error)
+  if (error.code === 'TRANSFORM_TIMED_OUT') return narrow(lane, error)
+  if (isRefusalByBroker(error)) return tightenAfterRefusal(lane, error)
+  throw error
+}
+
+/** R3, R5, R6: only with proof that the token is ours, behind a new barrier, from what is committed. */
+async function reopen(lane: OpenLane, error: RelayError): Promise<void> {
+  const { runtime, id, deadline } = lane
+  if (error.code === 'SESSION_FENCED') countFence(lane, error)
+  runtime.observer.sessionReopened?.({ lane: id.transactionalId, error })
+  await proveOurs(lane, error, deadline)
+  const found = { ...lane.fence.record, dirty: true }
+  const anchored = await anchorLane({ ...lane, found, windowsTried: true }, lane.bell, deadline)
+  assertNotBehind(lane, anchored.positions)
+  lane.outcomeUnknown = false
+  lane.session = anchored.session
+  lane.positions = anchored.positions
+  lane.sink = newSink(lane)
+}
+
+function countFence(lane: OpenLane, error: RelayError): void {
+  if (error.context.timedOut === true) return
+  lane.fencesUnexplained++
+  if (lane.fencesUnexplained < fencesMax) return
+  const { transactionalId } = lane.id
+  throw new RelayError(
+    'PREFIX_SHARED',
+    `lane ${transactionalId} was fenced ${lane.fencesUnexplained} times while its fence record stayed ours: another deployment with another table uses this prefix; give each its own`,
+    { cause: error },
+  )
+}
+
+/** What was committed for certain stays committed: an answer below it is a broker's, not the truth (P1). */
+function assertNotBehind({ positions, id }: OpenLane, now: ReadonlyMap<number, bigint>): void {
+  for (const [partition, known] of positions) {
+    const read = now.get(partition)
+    if (read !== undefined && read >= known) continue
+    const message = `lane ${id.transactionalId}: partition ${partition} was committed up to ${known}, the broker says ${read}`
+    throw new RelayError('OFFSETS_DISAGREE', message, { disposition: 'retry' })
+  }
+}
+
+/** The transform ran out of time: nothing was sent yet, so a smaller window may be tried at once. */
+function narrow(lane: OpenLane, error: RelayError): void {
+  if (lane.recordsCap === 1) throw error
+  lane.recordsCap = Math.max(1, Math.floor(Math.min(lane.recordsCap, lane.runtime.relay.window.recordsMax) / 2))
+}
+
+const isRefusalByBroker = ({ code, context }: RelayError): boolean =>
+  (code === 'RECORD_TOO_LARGE' || code === 'RECORD_INVALID') && context.brokerCode !== undefined
+
+/**
+ * The broker refuses a batch for good (10, 87, 32). Too large: the topic's bound is lower than we knew, and the record
+ * that passes no batch is rejected by the encoder next time. Anything else: windows of one record, until it is alone.
+ */
+async function tightenAfterRefusal(lane: OpenLane, error: RelayError): Promise<void> {
+  const { topic, batchBytes, batchRecords } = error.context
+  const { batchBytesMax } = lane.runtime
+  if (error.code === 'RECORD_TOO_LARGE' && typeof topic === 'string' && typeof batchBytes === 'number') {
+    const bound = batchRecords === 1 ? batchBytes - 1 : Math.ceil(batchBytes / 2)
+    batchBytesMax.set(topic, Math.max(batchBytesMin, bound))
+  } else if (lane.recordsCap > 1) {
+    lane.recordsCap = 1
+  } else {
+    rejectTheOne(lane, error)
+  }
+  await reopen(lane, error)
+}
+
+function rejectTheOne(lane: OpenLane, error: RelayError): void {
+  const alone = lane.lastRecord
+  if (!alone || lane.rejected.has(alone)) throw error
+  lane.rejected.set(alone, new RelayError(error.code, error.message, { context: error.context }))
+}

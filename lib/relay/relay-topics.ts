@@ -1,0 +1,53 @@
+import type { Deadline } from '../clock.ts'
+import { RelayError } from '../errors.ts'
+import { describeTopicConfigs } from '../kafka/topic-configs.ts'
+import type { RelayRuntime } from './runtime.ts'
+
+/** Kafka's default for `max.message.bytes`: assumed where the topic's settings may not be read. */
+const batchBytesMaxDefault = 1_048_588
+
+/** The topics of a relay as the cluster has them now. */
+export interface RelayTopics {
+  readonly clusterId: string
+  readonly sourceTopicId: string
+  readonly sourcePartitions: number
+  /** topic -> partition count, for every output and the dead letters. */
+  readonly outputPartitions: ReadonlyMap<string, number>
+}
+
+/** @throws RelayError TOPIC_MISSING naming every missing topic, BROKER_UNAVAILABLE */
+export async function relayTopics(runtime: RelayRuntime, deadline: Deadline, fresh?: 'fresh'): Promise<RelayTopics> {
+  const { relay, cluster } = runtime
+  const names = [...new Set([relay.sourceTopic, ...relay.outputTopics])]
+  const found = await cluster.topics(names, deadline, fresh)
+  const missing = names.filter((name) => !found.get(name)?.partitions.length)
+  if (missing.length > 0 && fresh) throw topicsMissing(missing)
+  if (missing.length > 0) return relayTopics(runtime, deadline, 'fresh')
+  const source = found.get(relay.sourceTopic)
+  if (!source) throw topicsMissing([relay.sourceTopic])
+  return {
+    clusterId: await cluster.clusterId(deadline),
+    sourceTopicId: source.topicId,
+    sourcePartitions: source.partitions.length,
+    outputPartitions: new Map(relay.outputTopics.map((name) => [name, found.get(name)?.partitions.length ?? 0])),
+  }
+}
+
+function topicsMissing(names: readonly string[]): RelayError {
+  const list = names.map((name) => `'${name}'`).join(', ')
+  const are = names.length === 1 ? `topic ${list} does not exist` : `topics ${list} do not exist`
+  return new RelayError('TOPIC_MISSING', `${are} (or may not be described by this user); create before relaying`, {
+    context: { topics: names },
+  })
+}
+
+/** Learns once per container how large a batch each output topic accepts. */
+export async function learnBatchBounds(runtime: RelayRuntime, deadline: Deadline): Promise<void> {
+  const { relay, cluster, batchBytesMax } = runtime
+  if (relay.outputTopics.every((topic) => batchBytesMax.has(topic))) return
+  const configs = await describeTopicConfigs(cluster, relay.outputTopics, ['max.message.bytes'], deadline)
+  for (const topic of relay.outputTopics) {
+    const configured = Number(configs.get(topic)?.get('max.message.bytes'))
+    batchBytesMax.set(topic, configured > 0 ? configured : batchBytesMaxDefault)
+  }
+}
