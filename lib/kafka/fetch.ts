@@ -1,7 +1,7 @@
 import { type Deadline, sooner } from '../clock.ts'
 import { isRelayError, RelayError } from '../errors.ts'
 import type { Cluster } from './cluster.ts'
-import { type Placed, placeOnLeaders } from './leaders.ts'
+import { doubtLeaders, type Placed, placeOnLeaders } from './leaders.ts'
 import type { FetchRequest, FetchResponse, PartitionData } from './protocol/generated/fetch.ts'
 import { silenceOf, troubleOf } from './read-errors.ts'
 import { ReadReplicas } from './read-replicas.ts'
@@ -100,6 +100,7 @@ class Fetcher {
     const routes = await Promise.all(placed.map((place) => this.route(place)))
     const groups = Map.groupBy(routes, ({ node, rackId }) => `${node.nodeId} ${rackId}`)
     const told = await Promise.all([...groups.values()].map((group) => this.exchange(group)))
+    doubtLeaders(this.cluster, told.flat())
     return [...lost, ...told.flat()]
   }
 

@@ -48,6 +48,13 @@ export async function placeOnLeaders<Ask extends LeaderAsk>(
   return { placed, lost }
 }
 
+/** The next question about these partitions begins with fresh metadata, whoever asks it. */
+export function doubtLeaders(cluster: Cluster, told: readonly Told<LeaderAsk, unknown>[]): void {
+  for (const { ask, again } of told) {
+    if (again) cluster.forget({ to: 'leader', topic: ask.topic, partition: ask.partition })
+  }
+}
+
 function leaderOf(
   ask: LeaderAsk,
   topic: TopicMetadata | undefined,

@@ -2,7 +2,7 @@ import { type Deadline, sooner } from '../clock.ts'
 import { isRelayError, type RelayError } from '../errors.ts'
 import type { Cluster } from './cluster.ts'
 import type { Isolation } from './fetch.ts'
-import { type LeaderAsk, type Placed, placeOnLeaders } from './leaders.ts'
+import { doubtLeaders, type LeaderAsk, type Placed, placeOnLeaders } from './leaders.ts'
 import type { ListOffsetsRequest, ListOffsetsResponse } from './protocol/generated/list-offsets.ts'
 import { leftOut, silenceOf, troubleOf } from './read-errors.ts'
 import type { TopicPartition } from './record.ts'
@@ -55,6 +55,7 @@ export async function listOffsets(
     const { placed, lost } = await placeOnLeaders(cluster, open, number, deadline)
     const leaders = Map.groupBy(placed, ({ node }) => node.nodeId)
     const told = await Promise.all([...leaders.values()].map((group) => askLeader(cluster, group, question, deadline)))
+    doubtLeaders(cluster, told.flat())
     return [...lost, ...told.flat()]
   }
   const results = await inRounds(cluster.clock, asks, round, deadline)
