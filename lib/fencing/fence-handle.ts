@@ -7,7 +7,8 @@ import type { FenceStore } from './fence-store.ts'
 import { type Announcement, announce, checkChanges, type Ending, endingChanges } from './owner-rules.ts'
 
 /** How a write went that may fail without ending the work. `silent`: the store did not answer, which proves nothing (R7). */
-export type Hold = 'ours' | 'superseded' | 'silent'
+export type Hold = Ours | { readonly kind: 'silent'; readonly error: RelayError }
+type Ours = { readonly kind: 'ours' } | { readonly kind: 'superseded' }
 
 export interface FenceHandleParts {
   readonly store: FenceStore
@@ -34,10 +35,11 @@ export class FenceHandle {
   readonly #store: FenceStore
   readonly #clock: Clock
   #record: FenceRecord
+  /** What writes without an answer may have made of it since. Empty again with the next answer: its revision ends them. */
+  #perhaps: readonly FenceRecord[] = []
   #dirtyBefore: boolean
   #revision: number
   #ended = false
-  #silence: RelayError | null = null
   #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor({ store, clock, record, nonce, leaseMs, dirtyBefore }: FenceHandleParts) {
@@ -57,11 +59,6 @@ export class FenceHandle {
 
   get token(): number {
     return this.#record.token
-  }
-
-  /** Why the last `silent` was, for logs. */
-  get silence(): RelayError | null {
-    return this.#silence
   }
 
   /** To be kept in the container once this hold is over. */
@@ -95,9 +92,9 @@ export class FenceHandle {
     return this.#acknowledged((record) => ({ token: Math.max(token, record.token + 1), lineage }), deadline)
   }
 
-  /** Step 5, acknowledged before the window is read; for a record alone also before each change of stage. */
-  intent(window: Announcement, deadline: Deadline): Promise<void> {
-    return this.#acknowledged((record) => announce(record, window, this.#clock.now()), deadline)
+  /** Step 5, acknowledged before the window is read; for a record alone also before each change of stage. `attempts`: as step 4 settled it. */
+  intent(window: Announcement, attempts: number, deadline: Deadline): Promise<void> {
+    return this.#acknowledged((record) => announce(record, window, attempts, this.#clock.now()), deadline)
   }
 
   /** Step 12. Never throws for the store's sake: committed windows stand, and a record left dirty or leased costs work only. */
@@ -123,7 +120,8 @@ export class FenceHandle {
   }
 
   async #acknowledged(changesOf: (record: FenceRecord) => FenceChanges, deadline: Deadline): Promise<void> {
-    if ((await this.#write(changesOf, deadline)) === 'superseded') throw superseded(this.#record)
+    const { kind } = await this.#write(changesOf, deadline)
+    if (kind === 'superseded') throw superseded(this.#record)
   }
 
   async #tolerant(write: () => Promise<Hold>): Promise<Hold> {
@@ -131,23 +129,24 @@ export class FenceHandle {
       return await write()
     } catch (error) {
       if (!isRelayError(error) || !error.code.startsWith('FENCE_')) throw error
-      this.#silence = error
-      return 'silent'
+      return { kind: 'silent', error }
     }
   }
 
-  #write(changesOf: (record: FenceRecord) => FenceChanges, deadline: Deadline): Promise<'ours' | 'superseded'> {
+  #write(changesOf: (record: FenceRecord) => FenceChanges, deadline: Deadline): Promise<Ours> {
     return this.#inTurn(async () => {
       const { id, token } = this.#record
       invariant(!this.#ended, 'a fence handle writes nothing after its end', { id, token })
       const changes = changesOf(this.#record)
-      checkChanges(this.#record, changes)
+      for (const possible of [this.#record, ...this.#perhaps]) checkChanges(possible, changes)
       this.#revision += 1
+      this.#perhaps = [...this.#perhaps, { ...this.#record, ...changes }]
       const mine = { expected: { token, nonce: this.nonce }, revision: this.#revision, writer: this.nonce }
       const result = await this.#store.write({ kind: 'update', id, changes, ...mine }, deadline)
-      if (result.kind === 'lost') return 'superseded'
+      if (result.kind === 'lost') return { kind: 'superseded' }
+      this.#perhaps = []
       this.#record = result.record
-      return 'ours'
+      return { kind: 'ours' }
     })
   }
 

@@ -5,6 +5,8 @@ import { type AcquireRequest, decideAcquire, leaseMsFor } from './fence-rules.ts
 import type { FenceStore } from './fence-store.ts'
 
 export { FenceHandle, type Hold } from './fence-handle.ts'
+export type { HeldFence } from './fence-rules.ts'
+export type { Announcement, Ending, Producer } from './owner-rules.ts'
 
 export type FenceRequest = Omit<AcquireRequest, 'nonce' | 'lineage' | 'nowMs'>
 

@@ -11,12 +11,16 @@ export type Announcement = Pick<FenceIntent, 'partition' | 'from' | 'recordsMax'
  * the position moved in this invocation: a death from now on is the first one there, not one more of the old place, so
  * that kills with commits between them do not shrink windows for ever (S5).
  */
-export function announce(record: FenceRecord, window: Announcement, nowMs: number): FenceChanges {
-  const last = record.intent
+export function announce(
+  { intent: last }: FenceRecord,
+  window: Announcement,
+  attempts: number,
+  nowMs: number,
+): FenceChanges {
   const moved = last !== null && (last.partition !== window.partition || last.from !== window.from)
   const aloneAgain = last?.recordsMax === 1 && window.recordsMax === 1 && !moved
   return {
-    attempts: moved ? Math.min(record.attempts, 1) : record.attempts,
+    attempts: moved ? Math.min(attempts, 1) : attempts,
     intent: { ...window, deathsAlone: aloneAgain ? last.deathsAlone : 0, startedAtMs: nowMs },
   }
 }

@@ -16,7 +16,8 @@ export function keepRenewed(handle: FenceHandle, clock: Clock, everyMs = 2000): 
 
   async function renewUntil(stop: AbortSignal): Promise<void> {
     while (await sleptUntilDue(clock, everyMs, stop)) {
-      if ((await handle.renew(deadlineIn(clock, everyMs / 2))) === 'superseded') throw superseded(handle.record)
+      const { kind } = await handle.renew(deadlineIn(clock, everyMs / 2))
+      if (kind === 'superseded') throw superseded(handle.record)
     }
   }
 

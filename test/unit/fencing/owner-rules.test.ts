@@ -89,27 +89,30 @@ describe('announcing a window', () => {
   const window = { partition: 0, from: 10n, recordsMax: 1, stage: 'read' } as const
 
   test('the same record alone keeps its deaths and the count', () => {
-    expect(announce(tried, window, 7)).toEqual({
+    expect(announce(tried, window, 6, 7)).toEqual({
       attempts: 6,
       intent: { ...window, deathsAlone: 2, startedAtMs: 7 },
     })
   })
 
   test('in company nobody is blamed', () => {
-    expect(announce(tried, { ...window, recordsMax: 2 }, 7).intent?.deathsAlone).toBe(0)
+    expect(announce(tried, { ...window, recordsMax: 2 }, 6, 7).intent?.deathsAlone).toBe(0)
     const company = { ...tried, intent: { ...intent, recordsMax: 2 } }
-    expect(announce(company, window, 7).intent?.deathsAlone).toBe(0)
+    expect(announce(company, window, 6, 7).intent?.deathsAlone).toBe(0)
   })
 
   test.each([
     ['offset', { ...window, from: 11n }],
     ['partition', { ...window, partition: 1 }],
   ])('S5: at another %s the count starts anew', (_, moved) => {
-    expect(announce(tried, moved, 7)).toMatchObject({ attempts: 1, intent: { deathsAlone: 0 } })
+    expect(announce(tried, moved, 6, 7)).toMatchObject({ attempts: 1, intent: { deathsAlone: 0 } })
   })
 
   test('the first announcement keeps the count', () => {
-    expect(announce({ ...tried, intent: null }, window, 7)).toMatchObject({ attempts: 6, intent: { deathsAlone: 0 } })
+    expect(announce({ ...tried, intent: null }, window, 6, 7)).toMatchObject({
+      attempts: 6,
+      intent: { deathsAlone: 0 },
+    })
   })
 })
 
