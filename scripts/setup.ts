@@ -26,9 +26,9 @@ async function installOne(packages: readonly string[]): Promise<void> {
   )
   if (!isDebian || process.getuid?.() !== 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  await runCommand('apt-get', ['update', '-qq'], env)
+  await runCommand('apt-get', ['update', '-qq'], { env })
   for (const name of packages) {
-    const { code } = await runCommand('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], env)
+    const { code } = await runCommand('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], { env })
     if (code === 0) return
   }
 }

@@ -8,14 +8,24 @@ export interface CommandResult {
   readonly notFound: boolean
 }
 
-/** Runs a command to its end; never rejects. */
+export interface CommandOptions {
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv
+  /** Ends the command and rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Runs a command to its end; rejects only when aborted. */
 export function runCommand(
   command: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
+  { env = process.env, signal }: CommandOptions = {},
 ): Promise<CommandResult> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const abort = () => child.kill()
+    signal?.addEventListener('abort', abort)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -25,7 +35,11 @@ export function runCommand(
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve({ code: null, output: error.message, notFound: error.code === 'ENOENT' }),
     )
-    child.once('close', (code) => resolve({ code, output, notFound: false }))
+    child.once('close', (code) => {
+      signal?.removeEventListener('abort', abort)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve({ code, output, notFound: false })
+    })
   })
 }
 

@@ -19,7 +19,7 @@ export function javaMajor(output: string): number | null {
 export async function findJava(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const command = env.JAVA_HOME ? join(env.JAVA_HOME, 'bin', 'java') : 'java'
   const where = env.JAVA_HOME ? `in JAVA_HOME (${env.JAVA_HOME})` : 'on PATH'
-  const { output, notFound } = await runCommand(command, ['-version'], env)
+  const { output, notFound } = await runCommand(command, ['-version'], { env })
   if (notFound)
     throw new RelayError('LOCAL_STACK', `No java ${where}; Kafka needs Java ${javaMajorMin} or later. ${fix}`)
   const major = javaMajor(output)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RelayError } from '../errors.ts'
-import { lastLines, runCommand } from './command.ts'
+import { type CommandResult, lastLines, runCommand } from './command.ts'
 
 export const kafkaVersions = ['4.1', '3.9'] as const
 export type KafkaVersion = (typeof kafkaVersions)[number]
@@ -12,6 +12,8 @@ export interface KafkaJarsOptions {
   /** Jars are kept in `<cacheDir>/<version>`. */
   readonly cacheDir?: string
   readonly env?: NodeJS.ProcessEnv
+  /** Gives up a fetch that is under way. */
+  readonly signal?: AbortSignal
   readonly log?: (line: string) => void
 }
 
@@ -65,19 +67,19 @@ export async function kafkaClassPath(options: KafkaJarsOptions): Promise<string>
   return join(place.dir, '*')
 }
 
-async function fetchJars(pom: string, dir: string, { version, env }: KafkaJarsOptions): Promise<void> {
-  const args = [
-    '-q',
-    '-B',
-    '-f',
-    pom,
-    'dependency:copy-dependencies',
-    `-DoutputDirectory=${dir}`,
-    '-DincludeScope=runtime',
-  ]
-  const { code, output, notFound } = await runCommand('mvn', args, env)
+async function fetchJars(pom: string, dir: string, options: KafkaJarsOptions): Promise<void> {
+  const target = [`-DoutputDirectory=${dir}`, '-DincludeScope=runtime']
+  const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', ...target]
+  try {
+    refuse(await runCommand('mvn', args, options), options.version)
+  } catch (error) {
+    await rm(dir, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function refuse({ code, output, notFound }: CommandResult, version: KafkaVersion): void {
   if (code === 0) return
-  await rm(dir, { recursive: true, force: true })
   throw new RelayError(
     'LOCAL_STACK',
     notFound

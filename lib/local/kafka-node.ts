@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { type Clock, deadlineIn } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { lastLines } from './command.ts'
@@ -32,6 +32,8 @@ export class LocalKafkaNode implements KafkaNode {
   readonly #args: readonly string[]
   readonly #clock: Clock
   #process: SupervisedProcess | undefined
+  /** The log keeps earlier starts; a failure is explained by this one. */
+  #logFrom = 0
 
   constructor(plan: KafkaNodePlan, logFile: string, command: string, args: readonly string[], clock: Clock) {
     this.id = plan.id
@@ -47,6 +49,7 @@ export class LocalKafkaNode implements KafkaNode {
   }
 
   async launch(): Promise<void> {
+    this.#logFrom = (await stat(this.logFile).catch(() => ({ size: 0 }))).size
     this.#process = await startSupervised({ command: this.#command, args: this.#args, logFile: this.logFile })
   }
 
@@ -54,13 +57,14 @@ export class LocalKafkaNode implements KafkaNode {
    * Resolves when this broker answers metadata requests and lists all of `ids` as live.
    * @throws RelayError LOCAL_STACK with the end of the broker's log.
    */
-  async untilServing(ids: readonly number[]): Promise<void> {
+  async untilServing(ids: readonly number[], signal?: AbortSignal): Promise<void> {
     const deadline = deadlineIn(this.#clock, startTimeoutMs)
     while (deadline.remainingMs() > 0) {
+      signal?.throwIfAborted()
       if (!this.#process?.running) throw await this.#failure('exited while starting')
       const seen = await brokersSeenAt(this.port)
       if (ids.every((id) => seen.includes(id))) return
-      await this.#clock.sleep(probeEveryMs)
+      await this.#clock.sleep(probeEveryMs, signal)
     }
     throw await this.#failure(`does not serve after ${startTimeoutMs / 1000} s`)
   }
@@ -81,7 +85,7 @@ export class LocalKafkaNode implements KafkaNode {
   }
 
   async #failure(what: string): Promise<RelayError> {
-    const log = await readFile(this.logFile, 'utf8').catch(() => '')
+    const log = (await readFile(this.logFile)).subarray(this.#logFrom).toString('utf8')
     const portTaken = /Address already in use/.test(lastLines(log, 60))
     const fix = portTaken
       ? `Port ${this.port} or its controller's port is taken: stop what listens there or choose another port.`

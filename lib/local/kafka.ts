@@ -31,6 +31,8 @@ export interface KafkaOptions {
   readonly cacheDir?: string
   readonly env?: NodeJS.ProcessEnv
   readonly clock?: Clock
+  /** Gives up a start that is under way: what was started is stopped, and the start rejects with the signal's reason. */
+  readonly signal?: AbortSignal
   readonly log?: (line: string) => void
 }
 
@@ -82,7 +84,7 @@ async function launch(options: KafkaOptions, java: string, classPath: string): P
     await prepareNodes(plans, options, java, classPath)
     const nodes = plans.map((plan) => nodeOf(plan, options, java, classPath))
     try {
-      await startNodes(nodes)
+      await startNodes(nodes, options.signal)
       return nodes
     } catch (error) {
       await stopNodes(nodes)
@@ -133,7 +135,7 @@ async function prepareNodes(
     plans.map(async (plan) => {
       await mkdir(plan.dataDir, { recursive: true })
       await writeFile(propertiesFile(plan), kafkaProperties(plan, plans, options.config))
-      await format(plan, clusterId, java, classPath)
+      await format(plan, clusterId, options, java, classPath)
     }),
   )
 }
@@ -147,10 +149,16 @@ async function clusterIdOf(options: KafkaOptions): Promise<string> {
 /** A Kafka UUID; none begins with a dash, which tools take for an option. */
 const newClusterId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')
 
-async function format(plan: KafkaNodePlan, clusterId: string, java: string, classPath: string): Promise<void> {
+async function format(
+  plan: KafkaNodePlan,
+  clusterId: string,
+  options: KafkaOptions,
+  java: string,
+  classPath: string,
+): Promise<void> {
   const tool = ['-Xmx128m', ...quickJvmFlags, '-cp', classPath, 'kafka.tools.StorageTool']
   const args = ['format', '--ignore-formatted', '-t', clusterId, '-c', propertiesFile(plan)]
-  const { code, output } = await runCommand(java, [...tool, ...args])
+  const { code, output } = await runCommand(java, [...tool, ...args], options)
   if (code === 0) return
   throw new RelayError(
     'LOCAL_STACK',
@@ -172,10 +180,10 @@ function nodeOf(plan: KafkaNodePlan, options: KafkaOptions, java: string, classP
   )
 }
 
-async function startNodes(nodes: readonly LocalKafkaNode[]): Promise<void> {
+async function startNodes(nodes: readonly LocalKafkaNode[], signal?: AbortSignal): Promise<void> {
   const ids = nodes.map(({ id }) => id)
   await Promise.all(nodes.map((node) => node.launch()))
-  await Promise.all(nodes.map((node) => node.untilServing(ids)))
+  await Promise.all(nodes.map((node) => node.untilServing(ids, signal)))
 }
 
 const stopNodes = async (nodes: readonly LocalKafkaNode[]): Promise<void> => {

@@ -1,0 +1,43 @@
+/** Where a command writes. Results go to stdout, everything else to stderr, so that `--json` output can be piped. */
+export interface Terminal {
+  out(line: string): void
+  err(line: string): void
+  /** False with NO_COLOR set (https://no-color.org) or when stdout is no terminal. */
+  readonly color: boolean
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; its reason is an Interrupted. */
+  readonly interrupted: AbortSignal
+}
+
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly signal: NodeJS.Signals
+
+  constructor(signal: NodeJS.Signals) {
+    super(`interrupted by ${signal}`)
+    this.signal = signal
+  }
+}
+
+/** The command ran, says no, and has printed all there is to say: exit code 1 and nothing more. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed'
+}
+
+/**
+ * The terminal of this process. From now on signals do not end the process: commands listen to `interrupted` and stop
+ * cleanly. Repeated signals change nothing, because npm and a terminal deliver one Ctrl-C several times.
+ */
+export function processTerminal(): Terminal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => controller.abort(new Interrupted(signal)))
+  }
+  return {
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+    color: process.stdout.isTTY && !process.env.NO_COLOR,
+    interrupted: controller.signal,
+  }
+}
+
+export const bold = (terminal: Terminal, text: string): string => (terminal.color ? `\u001b[1m${text}\u001b[22m` : text)

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+export interface CliResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CliRun {
+  readonly child: ChildProcess
+  /** Resolves with the first complete line of stdout; rejects with stderr when the process ends without one. */
+  readonly firstLine: Promise<string>
+  readonly ended: Promise<CliResult>
+}
+
+/** `fencepost <args>` as a process of its own. */
+export function runCliProcess(args: readonly string[], env: NodeJS.ProcessEnv = process.env): CliRun {
+  const main = join(import.meta.dirname, '..', '..', 'lib', 'cli', 'main.ts')
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const text = { stdout: '', stderr: '' }
+  const firstLine = Promise.withResolvers<string>()
+  firstLine.promise.catch(() => undefined)
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text.stdout += chunk
+    const end = text.stdout.indexOf('\n')
+    if (end >= 0) firstLine.resolve(text.stdout.slice(0, end))
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    text.stderr += chunk
+  })
+  const ended = new Promise<CliResult>((resolve) => {
+    child.once('close', (code) => {
+      firstLine.reject(new Error(`ended with ${code}: ${text.stderr}`))
+      resolve({ code, ...text })
+    })
+  })
+  return { child, firstLine: firstLine.promise, ended }
+}
