@@ -4,8 +4,6 @@ import type { RelayError } from '../errors.ts'
 /** A signal that is aborted after some time, or when its parent is. Call `end` when the work is done: it ends the timer. */
 export interface TimeLimit {
   readonly signal: AbortSignal
-  /** Aborts it early, for everyone who listens. */
-  abort(reason: unknown): void
   end(): void
 }
 
@@ -21,7 +19,6 @@ export function startTimeLimit(clock: Clock, ms: number, late: () => RelayError,
   )
   return {
     signal: limit.signal,
-    abort: (reason) => limit.abort(reason),
     end: () => {
       parent?.removeEventListener('abort', followParent)
       ended.abort()

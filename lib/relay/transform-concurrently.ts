@@ -20,6 +20,7 @@ export async function transformConcurrently(
   limits: ConcurrencyLimits,
 ): Promise<void> {
   const { records, time } = window
+  time.startTimer()
   const pending = records.entries()
   const settler = new InOrderSettler(window)
   const work = async () => {

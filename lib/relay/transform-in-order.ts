@@ -1,6 +1,5 @@
 import type { KafkaRecord } from '../kafka/record.ts'
 import { decodeRecord } from './source-record.ts'
-import { within } from './time-limit.ts'
 import { TransformCall } from './transform-call.ts'
 import { rejectionOf, type TransformOutcome } from './transform-results.ts'
 import { contextOf, knownRejection, type TransformWindow, type UserFunction } from './transform-window.ts'
@@ -38,7 +37,7 @@ async function finishLater(
   work: Promise<unknown>,
 ): Promise<TransformOutcome> {
   try {
-    await within(window.time.signal, work)
+    await window.time.wait(work)
     return call.finish()
   } catch (error) {
     call.giveUp()

@@ -1,30 +1,43 @@
 import type { Clock } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import type { TransformOptions } from './compiled-relay.ts'
-import { startTimeLimit, type TimeLimit } from './time-limit.ts'
+import { startTimeLimit, type TimeLimit, within } from './time-limit.ts'
 
 /** Work after which other things of the process, lease renewals above all, get their turn. */
 const WORK_MS_MAX = 10
 
 /**
- * The time of one window: a signal that is aborted at its deadline, and a question to ask after each record, so that a
+ * The time of one window: a signal that is aborted when it is over, and a question to ask after each record, so that a
  * long window gives way every few milliseconds and is given up in time although no timer could run meanwhile.
  */
 export class TransformTime {
   readonly #clock: Clock
   readonly #options: Pick<TransformOptions, 'deadline' | 'yieldNow'>
-  readonly #limit: TimeLimit
+  readonly #over = new AbortController()
+  #timer: TimeLimit | undefined
   #workingSinceMs: number
 
   constructor(clock: Clock, options: Pick<TransformOptions, 'deadline' | 'yieldNow'>) {
     this.#clock = clock
     this.#options = options
-    this.#limit = startTimeLimit(clock, Math.max(0, options.deadline.remainingMs()), windowTimedOut)
     this.#workingSinceMs = clock.now()
   }
 
   get signal(): AbortSignal {
-    return this.#limit.signal
+    return this.#over.signal
+  }
+
+  /** Needed as soon as something is awaited; a window that never waits costs no timer. */
+  startTimer(): void {
+    if (this.#timer) return
+    this.#timer = startTimeLimit(this.#clock, Math.max(0, this.#options.deadline.remainingMs()), windowTimedOut)
+    this.#timer.signal.addEventListener('abort', () => this.giveUp(windowTimedOut()), { once: true })
+  }
+
+  /** @throws RelayError TRANSFORM_TIMED_OUT as soon as the time is over, whatever the work does */
+  wait<Value>(work: PromiseLike<Value>): Promise<Value> {
+    this.startTimer()
+    return within(this.signal, work)
   }
 
   get isTimeToGiveWay(): boolean {
@@ -47,11 +60,11 @@ export class TransformTime {
 
   /** Tells every call that still runs that nothing will come of this window. */
   giveUp(reason: unknown): void {
-    this.#limit.abort(reason)
+    this.#over.abort(reason)
   }
 
   end(): void {
-    this.#limit.end()
+    this.#timer?.end()
   }
 }
 

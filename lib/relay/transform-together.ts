@@ -19,6 +19,7 @@ export async function transformTogether(
   const { records, results, time } = window
   const rejections: Rejections = new Map()
   const decoded = await decodeAll(window, rejections)
+  time.startTimer()
   const emissions = Map.groupBy(
     await emitAll(window, transformWindow, limits, decoded, rejections),
     (emission) => emission.source,
