@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
-import { parseKafkaEvent } from '../lib/lambda/event.ts'
 import { answerOf } from '../lib/lambda/answer.ts'
 import { createContainer } from '../lib/lambda/container.ts'
+import { parseKafkaEvent } from '../lib/lambda/event.ts'
 import { lambdaHandler } from '../lib/lambda/handler.ts'
 import type { CompiledRelay } from '../lib/relay/compiled-relay.ts'
 import { runInvocation } from '../lib/relay/invocation.ts'
@@ -15,9 +15,7 @@ export function relayHandler(relay: CompiledRelay) {
   return lambdaHandler(container, async (event: unknown, context: Context) => {
     const bells = parseKafkaEvent(event)
     const { runtime, deadline, settings } = await container.ready(context)
-    const reports = await Promise.all(
-      bells.map((bell) => runInvocation(runtime, bell, context.awsRequestId, deadline)),
-    )
+    const reports = await Promise.all(bells.map((bell) => runInvocation(runtime, bell, context.awsRequestId, deadline)))
     return answerOf(bells, reports, settings.partialFailures)
   })
 }

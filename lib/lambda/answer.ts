@@ -33,7 +33,8 @@ export function answerOf(
   return partialFailures(failures)
 }
 
-const keysOf = ({ topic, partitions }: LaneEnd['id']): string[] => partitions.map((partition) => `${topic}/${partition}`)
+const keysOf = ({ topic, partitions }: LaneEnd['id']): string[] =>
+  partitions.map((partition) => `${topic}/${partition}`)
 
 /** @throws RelayError when a lane must be rung again */
 export function assertAllDone({ lanes }: InvocationReport): Summary {

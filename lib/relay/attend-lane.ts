@@ -1,7 +1,6 @@
 import type { Deadline } from '../clock.ts'
 import { isRelayError, messageOf, RelayError } from '../errors.ts'
 import type { FenceRecord } from '../fencing/fence-record.ts'
-import { keepRenewed } from '../fencing/renewal.ts'
 import { TransportError } from '../kafka/transport.ts'
 import type { Bell } from './bell.ts'
 import { closeLane } from './close-lane.ts'
@@ -43,7 +42,7 @@ export async function attendLane(attendance: Attendance, id: LaneId, first: Look
     for (let mayPreempt = hasTimeToPreempt(attendance); !seen.past; mayPreempt = hasTimeToPreempt(attendance)) {
       const { topics, requestId, deadline } = attendance
       const opened = await openLane(runtime, topics, id, seen, bell, { requestId, mayPreempt }, deadline)
-      if (opened.kind === 'open') return await workLane(opened.lane, seen)
+      if (opened.kind === 'open') return await workLane(attendance, opened.lane, seen)
       if (opened.kind === 'stopped') return stoppedBefore(id, opened.record)
       if (opened.kind === 'stand-down') return await standDown(attendance, id, superseded(id))
       if (bell.kind === 'pull') return { kind: 'left', id }
@@ -57,9 +56,8 @@ export async function attendLane(attendance: Attendance, id: LaneId, first: Look
 }
 
 /** Drain, then release, whatever happened in between. */
-async function workLane(lane: OpenLane, seen: Look): Promise<LaneEnd> {
-  const { runtime, id, fence } = lane
-  const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
+async function workLane(attendance: Attendance, lane: OpenLane, seen: Look): Promise<LaneEnd> {
+  const { id, renewal } = lane
   const failure = await drainLane(lane, seen.stableUntil, renewal.lost).then(
     () => null,
     (error) => laneError(id, error),
@@ -67,7 +65,7 @@ async function workLane(lane: OpenLane, seen: Look): Promise<LaneEnd> {
   await renewal.stop()
   await closeLane(lane, failure)
   if (!failure) return { kind: 'done', id, windows: lane.commits }
-  return endOf({ ...lane, requestId: '' }, id, failure, lane.commits)
+  return endOf(attendance, id, failure, lane.commits)
 }
 
 async function endOf(attendance: Attendance, id: LaneId, error: RelayError, windows: number): Promise<LaneEnd> {

@@ -1,8 +1,8 @@
 import { RelayError } from '../errors.ts'
 import { ringsFor } from './bell.ts'
 import type { OpenLane } from './lane.ts'
-import { assertInLog, stableEnds } from './log-bounds.ts'
-import { recover } from './recover.ts'
+import { assertInLog, logEnds, stableEnds } from './log-bounds.ts'
+import { recover, renewSession } from './recover.ts'
 import { relayWindow, type Targets } from './window.ts'
 
 /** Windows that found nothing below a target that the log had promised: a replica behind, or a coordinator that lied. */
@@ -16,6 +16,7 @@ const idlePauseMs = 20
  * @throws RelayError OUT_OF_TIME, SOURCE_BLOCKED, and everything that ends the lane's work
  */
 export async function drainLane(lane: OpenLane, first: Targets, lost: AbortSignal): Promise<void> {
+  if (isBehind(first, lane.positions)) await assertInLog(lane)
   let targets: Targets | null = first
   while (targets) {
     await drainTo(lane, targets, lost)
@@ -28,6 +29,7 @@ async function drainTo(lane: OpenLane, targets: Targets, lost: AbortSignal): Pro
   while (isBehind(lane.positions, targets)) {
     if (lost.aborted) throw lost.reason
     assertTimeForWindow(lane)
+    if (!lane.session.reusable) await renewSession(lane)
     const moved = await relayWindow(lane, targets).catch(async (error) => {
       if (isOutOfRange(error)) await assertInLog(lane)
       await recover(lane, error)
@@ -39,6 +41,7 @@ async function drainTo(lane: OpenLane, targets: Targets, lost: AbortSignal): Pro
   }
 }
 
+/** Whether any partition of `positions` is below its target; partitions without one have nowhere to go. */
 const isBehind = (positions: Targets, targets: Targets): boolean =>
   [...positions].some(([partition, position]) => position < (targets.get(partition) ?? position))
 
@@ -64,7 +67,7 @@ async function furtherTargets(lane: OpenLane, lost: AbortSignal): Promise<Target
   const ends = await stableEnds(lane)
   if (isBehind(positions, ends)) return ends
   await assertInLog(lane)
-  throw await blocked(lane, short)
+  throw (await beyondLog(lane)) ?? (await blocked(lane, short))
 }
 
 /** R13: a lingering lane's windows are at least `commitEveryMs` apart; the transactions cost the broker, not the records. */
@@ -77,6 +80,16 @@ async function linger(lane: OpenLane, untilMs: number, lost: AbortSignal): Promi
     const ends = await stableEnds(lane)
     if (isBehind(lane.positions, ends)) return ends
   }
+}
+
+/** An event may name offsets that the log does not have: it is of another cluster, or of a topic since made anew. */
+async function beyondLog(lane: OpenLane): Promise<RelayError | null> {
+  const ends = await logEnds(lane)
+  const beyond = [...ends].find(([partition, end]) => (ringsFor(lane.bell, partition)?.lastOffset ?? -1n) >= end)
+  if (!beyond) return null
+  const [partition, end] = beyond
+  const message = `the event names offset ${ringsFor(lane.bell, partition)?.lastOffset} of ${lane.id.topic} partition ${partition}, whose log ends at ${end}`
+  return new RelayError('EVENT_INVALID', `${message}: is the trigger connected to another cluster?`)
 }
 
 /** R15: named, answered with failure and looked at anew at each ring; neither a stop nor an endless wait. */

@@ -26,7 +26,7 @@ export async function runInvocation(
   requestId: string,
   deadline: Deadline,
 ): Promise<InvocationReport> {
-  const topics = await relayTopics(runtime, deadline)
+  const topics = await topicsFor(runtime, bell, deadline)
   const lanes = lanesOf(partitionsRung(runtime, topics, bell), topics.sourcePartitions, naming(runtime))
   const seen = await look(runtime, topics, lanes, bell, deadline) // step 0
   const attendance = { runtime, topics, bell, requestId, deadline }
@@ -41,6 +41,13 @@ const naming = ({ relay, settings }: RelayRuntime) => ({
   partitionsPerLane: relay.partitionsPerLane,
 })
 
+/** A partition that was added a moment ago is in the event before it is in our metadata. */
+async function topicsFor(runtime: RelayRuntime, bell: Bell, deadline: Deadline): Promise<RelayTopics> {
+  const known = await relayTopics(runtime, deadline)
+  const highest = bell.kind === 'event' ? Math.max(-1, ...bell.partitions.map(({ partition }) => partition)) : -1
+  return highest < known.sourcePartitions ? known : relayTopics(runtime, deadline, 'fresh')
+}
+
 function partitionsRung({ relay }: RelayRuntime, { sourcePartitions }: RelayTopics, bell: Bell): number[] {
   if (bell.kind === 'pull') return Array.from({ length: sourcePartitions }, (_, partition) => partition)
   if (bell.topic !== relay.sourceTopic) {
@@ -51,5 +58,5 @@ function partitionsRung({ relay }: RelayRuntime, { sourcePartitions }: RelayTopi
   const unknown = rung.filter((partition) => partition >= sourcePartitions)
   if (unknown.length === 0) return rung
   const message = `partition ${unknown.join(', ')} of '${bell.topic}' is not known: it has ${sourcePartitions}`
-  throw new RelayError('EVENT_INVALID', `${message}; was the partition just added, or is the event of another cluster?`)
+  throw new RelayError('EVENT_INVALID', `${message}; is the event of another cluster?`)
 }

@@ -2,6 +2,7 @@ import type { Deadline } from '../clock.ts'
 import type { RelayError } from '../errors.ts'
 import type { FenceHandle } from '../fencing/fence.ts'
 import type { FenceRecord } from '../fencing/fence-record.ts'
+import type { Renewal } from '../fencing/renewal.ts'
 import type { IdempotentProducer } from '../transaction/idempotent-producer.ts'
 import type { TransactionSession } from '../transaction/session.ts'
 import type { Bell } from './bell.ts'
@@ -21,6 +22,8 @@ export interface OpenLane {
   /** The record as step 1 found it; null when this acquire made it. */
   readonly found: FenceRecord | null
   readonly deadline: Deadline
+  /** Prolongs the lease while work goes on, and tells when it is lost. */
+  readonly renewal: Renewal
   readonly reader: LaneReader
   /** Emptied for each window; made anew when a bound of its topics changed. */
   sink: WindowSink
@@ -41,6 +44,8 @@ export interface OpenLane {
   commits: number
   /** Fences since the last commit that only another owner explains (R4). */
   fencesUnexplained: number
+  /** New sessions since the last commit. */
+  reopened: number
   /** A transaction whose end nobody knows: the record must stay dirty. */
   outcomeUnknown: boolean
   /** Duration of the dearest window so far: the next one starts only if as much time is left (R10). */
@@ -49,7 +54,17 @@ export interface OpenLane {
 
 export type LaneStart = Pick<
   OpenLane,
-  'runtime' | 'id' | 'topics' | 'bell' | 'fence' | 'found' | 'deadline' | 'session' | 'positions' | 'attempts'
+  | 'runtime'
+  | 'id'
+  | 'topics'
+  | 'bell'
+  | 'fence'
+  | 'found'
+  | 'deadline'
+  | 'renewal'
+  | 'session'
+  | 'positions'
+  | 'attempts'
 >
 
 export function newLane(start: LaneStart): OpenLane {
@@ -63,6 +78,7 @@ export function newLane(start: LaneStart): OpenLane {
     lastRecord: null,
     commits: 0,
     fencesUnexplained: 0,
+    reopened: 0,
     outcomeUnknown: false,
     windowMsMax: 0,
   }

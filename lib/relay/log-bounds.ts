@@ -9,6 +9,11 @@ export function stableEnds(lane: OpenLane): Promise<Targets> {
   return offsets(lane, 'latest', 'read_committed')
 }
 
+/** High watermark per partition, now: the end of what any reader can see. */
+export function logEnds(lane: OpenLane): Promise<Targets> {
+  return offsets(lane, 'latest', 'read_uncommitted')
+}
+
 /**
  * Is the position in the log at all? A leader that was replaced may answer from an old log, so a stop is decided only
  * by ListOffsets with the leader epoch, after fresh metadata from another broker, and seen twice (R8).
@@ -27,10 +32,7 @@ async function outside(lane: OpenLane): Promise<RelayError | null> {
   const topicId = topics.get(relay.sourceTopic)?.topicId
   if (topicId !== lane.topics.sourceTopicId)
     return replaced(lane, `its id was ${lane.topics.sourceTopicId}, now ${topicId}`)
-  const [starts, ends] = await Promise.all([
-    offsets(lane, 'earliest', 'read_uncommitted'),
-    offsets(lane, 'latest', 'read_uncommitted'),
-  ])
+  const [starts, ends] = await Promise.all([offsets(lane, 'earliest', 'read_uncommitted'), logEnds(lane)])
   for (const [partition, position] of lane.positions) {
     const start = starts.get(partition) ?? 0n
     const end = ends.get(partition) ?? position

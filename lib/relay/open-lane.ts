@@ -1,6 +1,7 @@
 import type { Deadline } from '../clock.ts'
 import { isRelayError } from '../errors.ts'
 import { type Acquired, type AcquireResult, acquireFence } from '../fencing/fence.ts'
+import { keepRenewed } from '../fencing/renewal.ts'
 import { anchorLane } from './anchor.ts'
 import type { Bell } from './bell.ts'
 import { newLane, type OpenLane, positionsText } from './lane.ts'
@@ -39,11 +40,12 @@ export async function openLane(
   if (acquired.kind !== 'acquired') return acquired
   const { handle: fence, found } = acquired
   if (acquired.rollback) alarmRollback(runtime, id)
+  const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
   try {
     await learnBatchBounds(runtime, deadline)
     const warm = warmStart(runtime, id, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
-    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline, ...start })
+    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline, renewal, ...start })
     runtime.observer.laneOpened?.({
       lane: id.transactionalId,
       token: fence.record.token,
@@ -52,6 +54,7 @@ export async function openLane(
     })
     return { kind: 'open', lane }
   } catch (error) {
+    await renewal.stop()
     await giveUp(acquired, error, deadline)
     throw error
   } finally {

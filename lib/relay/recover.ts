@@ -4,6 +4,8 @@ import { newSink, type OpenLane } from './lane.ts'
 
 /** Fences in a row, our token unchanged, no timeout to explain them: somebody with another table uses our ids (R4). */
 const fencesMax = 3
+/** New sessions without a commit between them. */
+const reopensMax = 8
 /** A batch of one record cannot be smaller than this; below it a refusal is not about size. */
 const batchBytesMin = 512
 
@@ -21,19 +23,36 @@ export async function recover(lane: OpenLane, error: unknown): Promise<void> {
   throw error
 }
 
+/** R5: a session that has met its last epoch, or on the older protocol an unanswered transmission, ends with its window. */
+export async function renewSession(lane: OpenLane): Promise<void> {
+  lane.reader.forgetAhead()
+  await behindNewBarrier(lane)
+}
+
 /** R3, R5, R6: only with proof that the token is ours, behind a new barrier, from what is committed. */
 async function reopen(lane: OpenLane, error: RelayError): Promise<void> {
   const { runtime, id, deadline } = lane
   if (error.code === 'SESSION_FENCED') countFence(lane, error)
+  if (++lane.reopened > reopensMax) throw givenUp(lane, error)
   runtime.observer.sessionReopened?.({ lane: id.transactionalId, error })
   await proveOurs(lane, error, deadline)
+  await behindNewBarrier(lane)
+}
+
+async function behindNewBarrier(lane: OpenLane): Promise<void> {
   const found = { ...lane.fence.record, dirty: true }
-  const anchored = await anchorLane({ ...lane, found, windowsTried: true }, lane.bell, deadline)
+  const anchored = await anchorLane({ ...lane, found, windowsTried: true }, lane.bell, lane.deadline)
   assertNotBehind(lane, anchored.positions)
   lane.outcomeUnknown = false
   lane.session = anchored.session
   lane.positions = anchored.positions
   lane.sink = newSink(lane)
+}
+
+/** Something that a new session does not mend: the next ring tries again, with the trigger's back-off between. */
+function givenUp({ id }: OpenLane, error: RelayError): RelayError {
+  const message = `lane ${id.transactionalId}: ${reopensMax} new sessions in a row ended without a commit; the last one: ${error.message}`
+  return new RelayError(error.code, message, { cause: error, outcome: error.outcome, disposition: 'retry' })
 }
 
 function countFence(lane: OpenLane, error: RelayError): void {

@@ -39,6 +39,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   lane.positions = window.until //                                             11
   lane.commits++
   lane.fencesUnexplained = 0
+  lane.reopened = 0
   lane.windowMsMax = Math.max(lane.windowMsMax, committed - began)
   const timings = { readMs: read - began, transformMs: transformed - read, commitMs: committed - transformed }
   tell(lane, counts, sink.sizeBytes, timings)
@@ -107,7 +108,7 @@ async function commitWindow(lane: OpenLane, sink: WindowSink, until: ReadonlyMap
 
 /** at-least-once waits for every acknowledgement before the offsets move; `none` does not. */
 async function produceOutside(lane: OpenLane, sink: WindowSink, deadline: Deadline): Promise<void> {
-  lane.producer ??= await lane.runtime.openProducer(deadline)
+  if (!lane.producer?.usable) lane.producer = await lane.runtime.openProducer(deadline)
   const sent = lane.producer.send(sink.batches, deadline)
   if (lane.runtime.relay.guarantee === 'at-least-once') return sent
   sent.catch((error) => lane.runtime.observer.laneFailed?.({ lane: lane.id.transactionalId, error }))
