@@ -10,6 +10,8 @@ import { close, listen } from '../../lib/local/http-server.ts'
 /** A fault that waits for its request; `fired` counts how often it struck. */
 export interface Fault {
   readonly fired: number
+  /** Lets everything pass again. */
+  lift(): void
 }
 
 /** A request that has left its client and has not reached the broker. */
@@ -31,7 +33,7 @@ export interface KafkaProxy {
   stop(): Promise<void>
 }
 
-interface Rule {
+interface Rule extends Fault {
   readonly api: Api
   readonly kind: 'drop-answer' | 'hold' | 'block'
   left: number
@@ -85,7 +87,15 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
   const port = await listen(server, 'a proxy')
 
   const add = (api: Api, kind: Rule['kind'], left: number): Rule => {
-    const rule: Rule = { api, kind, left, fired: 0 }
+    const rule: Rule = {
+      api,
+      kind,
+      left,
+      fired: 0,
+      lift() {
+        this.left = 0
+      },
+    }
     rules.push(rule)
     return rule
   }
@@ -100,6 +110,7 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
         get fired() {
           return rule.fired
         },
+        lift: () => rule.lift(),
         arrive() {
           if (rule.frame === undefined) throw new Error(`no ${api} was held`)
           return deliver(target, rule.frame)
