@@ -1,4 +1,4 @@
-/** The part of kafkajs 2.2.4 that `connect.ts` uses: it has no types for it and is pinned to that version. */
+/** The parts of kafkajs 2.2.4 that `connect.ts` uses: it has no types for them and is pinned to that version. */
 declare module 'kafkajs/src/network/connection.js' {
   import type { Mechanism, SASLOptions } from 'kafkajs'
 
@@ -8,6 +8,12 @@ declare module 'kafkajs/src/network/connection.js' {
     info(): void
     warn(): void
     error(): void
+  }
+
+  /** A request and how to read its answer. */
+  export interface Protocol<T> {
+    request: unknown
+    response: { parse(data: never): Promise<T> }
   }
 
   /** All that kafkajs calls on a socket. */
@@ -30,6 +36,7 @@ declare module 'kafkajs/src/network/connection.js' {
       requestTimeout: number
     })
     connect(): Promise<true>
+    send<T>(protocol: Protocol<T>): Promise<T>
     setVersions(versions: Record<number, { minVersion: number; maxVersion: number }>): void
     setSupportAuthenticationProtocol(isSupported: boolean): void
     authenticate(): Promise<void>
@@ -37,4 +44,14 @@ declare module 'kafkajs/src/network/connection.js' {
     readonly sessionLifetime: { toString(): string }
     readonly requestQueue: { destroy(): void; scheduleCheckPendingRequests: () => void }
   }
+}
+
+declare module 'kafkajs/src/protocol/requests/apiVersions/index.js' {
+  import type { Protocol } from 'kafkajs/src/network/connection.js'
+
+  interface Versions {
+    apiVersions: { apiKey: number; minVersion: number; maxVersion: number }[]
+  }
+  const ApiVersions: { protocol(choice: { version: number }): () => Protocol<Versions> }
+  export default ApiVersions
 }

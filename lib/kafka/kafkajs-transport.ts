@@ -17,11 +17,14 @@ const CONNECT_TIMEOUT_MS = 5_000
 const IDLE_MAX_MS = 60_000
 const API_VERSIONS = 3
 
+/** Requests that may wait in the broker, for records or for other members: kept away from all others. */
+const waiting: Partial<Record<Api, string>> = { Fetch: 'fetch', JoinGroup: 'group', SyncGroup: 'group' }
+
 /**
  * The network: kafkajs connects and authenticates, the rest is ours (see connect.ts for why).
  *
- * Two connections to a broker at most, opened when first used: one for Fetch, which may wait in the broker for records,
- * and one for all else, because a broker works on one request of a connection at a time. Each keeps the order of the calls.
+ * A broker works on one request of a connection at a time, so Fetch has a connection of its own beside the one for all
+ * else. Both are opened when first used; each keeps the order of the calls.
  *
  * @throws RelayError CONFIG_INVALID for an address that is not host:port, or no address.
  */
@@ -74,7 +77,7 @@ class KafkajsTransport implements Transport {
 
   #connectionFor(node: NodeAddress, api: Api): NodeConnection {
     if (this.#closed) throw new TransportError(node, 'closed', false, `${nodeKey(node)}: the transport is closed`)
-    const key = `${nodeKey(node)}/${api === 'Fetch' ? 'fetch' : 'main'}`
+    const key = `${nodeKey(node)}/${waiting[api] ?? 'main'}`
     const current = this.#connections.get(key)
     if (current?.isFit()) return current
     current?.retire()

@@ -49,7 +49,8 @@ export class MetadataCache {
   }
 
   async #ask(names: readonly string[], deadline: Deadline, notFrom: NodeAddress | undefined): Promise<void> {
-    const body = { topics: names.map((name) => ({ name })), allowAutoTopicCreation: false }
+    const topics = names.map((name) => ({ name }))
+    const body = { topics, allowAutoTopicCreation: false, includeTopicAuthorizedOperations: false }
     const answer = await this.#client.tryEach('Metadata', deadline, notFrom, (node, soon) =>
       this.#client.send(node, 'Metadata', body, soon),
     )

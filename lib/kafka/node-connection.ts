@@ -106,7 +106,7 @@ export class NodeConnection {
     if (sessionLifetimeMs !== null) this.#renewAtMs = this.#options.clock.now() + sessionLifetimeMs * SESSION_SHARE
     socket.on('data', (chunk) => this.#receive(chunk))
     socket.on('error', (cause) => this.#end(this.#error('closed', `lost: ${cause.message}`, cause)))
-    socket.on('close', () => this.#end(this.#closedByBroker()))
+    socket.on('close', () => this.#end(this.#error('closed', `closed by the broker${this.#firstRequestHint()}`)))
     for (const entry of this.#outstanding) this.#write(socket, entry)
     this.#rest()
   }
@@ -121,7 +121,6 @@ export class NodeConnection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#answered = true
     try {
       this.#splitter.push(chunk, (frame) => this.#answer(frame))
     } catch (cause) {
@@ -136,6 +135,7 @@ export class NodeConnection {
     if (entry?.correlationId !== correlationId)
       throw new Error(`answer ${correlationId} where ${entry?.correlationId ?? 'none'} was expected`)
     entry.answer(frame)
+    this.#answered = true
     clearTimeout(entry.timer)
     this.#outstanding.shift()
   }
@@ -178,12 +178,9 @@ export class NodeConnection {
     return this.#correlationId
   }
 
-  #closedByBroker(): TransportError {
-    if (this.#answered) return this.#error('closed', 'closed by the broker')
-    return this.#error(
-      'throttled',
-      'closed without an answer: the connection limit is reached, or the broker wants TLS',
-    )
+  /** How a listener that wants SASL shows to a client without it. */
+  #firstRequestHint(): string {
+    return this.#answered ? '' : ' on the first request: does the listener want SASL?'
   }
 
   #error(reason: TransportError['reason'], what: string, cause?: unknown): TransportError {

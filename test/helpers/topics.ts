@@ -1,4 +1,5 @@
-import { Kafka, logLevel } from 'kafkajs'
+import type { Cluster } from '../../lib/kafka/cluster.ts'
+import { clusterAt, within } from './kafka-client.ts'
 import { freshName } from './stack.ts'
 
 export interface TopicOptions {
@@ -16,22 +17,36 @@ export async function createTopic(
   options: TopicOptions = {},
 ): Promise<string> {
   const topic = freshName(prefix)
-  const admin = new Kafka({ brokers: [...brokers], clientId: 'fencepost-test', logLevel: logLevel.NOTHING }).admin()
-  await admin.connect()
+  const cluster = clusterAt(brokers)
   try {
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: [
-        {
-          topic,
-          numPartitions: options.partitions ?? 1,
-          replicationFactor: options.replicationFactor ?? -1,
-          configEntries: Object.entries(options.config ?? {}).map(([name, value]) => ({ name, value })),
-        },
-      ],
-    })
+    await createTopicNamed(cluster, topic, options)
   } finally {
-    await admin.disconnect()
+    await cluster.close()
   }
   return topic
+}
+
+/** The same for a given name, in a cluster that stays open. */
+export async function createTopicNamed(cluster: Cluster, name: string, options: TopicOptions = {}): Promise<void> {
+  const { partitions: numPartitions = 1, replicationFactor = -1, config = {} } = options
+  const configs = Object.entries(config).map(([key, value]) => ({ name: key, value }))
+  const topic = { name, numPartitions, replicationFactor, assignments: [], configs }
+  const { body } = await cluster.request(
+    { to: 'any' },
+    'CreateTopics',
+    { topics: [topic], timeoutMs: 10_000 },
+    within(10_000),
+  )
+  const [created] = body.topics
+  if (created?.errorCode !== 0) throw new Error(`CreateTopics answered ${created?.errorCode} for ${name}`)
+  await untilLed(cluster, name, numPartitions)
+}
+
+/** The controller answers before the brokers have heard of the topic. */
+async function untilLed(cluster: Cluster, name: string, partitions: number): Promise<void> {
+  for (const deadline = within(20_000); deadline.remainingMs() > 0; await cluster.clock.sleep(20)) {
+    const known = (await cluster.topics([name], deadline, 'fresh')).get(name)?.partitions ?? []
+    if (known.length === partitions && known.every(({ leader }) => leader !== null)) return
+  }
+  throw new Error(`${name} has no leaders after 20 s`)
 }
