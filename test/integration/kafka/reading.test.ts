@@ -192,10 +192,9 @@ describe.each(kafkaVersions)('reading from Kafka %s', (version) => {
     const topic = await createTopic(brokers, 'truncated')
     const writer = await producer(false)
     await writer.send({ topic, messages: ['a', 'b', 'c'].map((value) => ({ partition, value })) })
-    const admin = kafka.admin()
-    await admin.connect()
-    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: '2' }] })
-    await admin.disconnect()
+    const topics = [{ name: topic, partitions: [{ partitionIndex: partition, offset: 2n }] }]
+    const leader = { to: 'leader', topic, partition } as const
+    await cluster.request(leader, 'DeleteRecords', { topics, timeoutMs: 5_000 }, within(10_000))
     expect(await read(await ask(topic, { from: 1n }))).toMatchObject({
       until: 1n,
       error: { code: 'OFFSET_OUT_OF_RANGE' },
