@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { messageOf, RelayError } from '../errors.ts'
 
@@ -44,5 +45,29 @@ export async function bundleFunction(entry: string, outDir: string): Promise<Bun
     throw new RelayError('CONFIG_INVALID', `${entry} cannot be bundled. ${messageOf(error)}`, { cause: error })
   }
   const file = join(outDir, `${basename(entry, extname(entry))}.mjs`)
+  return { file, bytes: (await stat(file)).size }
+}
+
+export type Trigger = 'relay' | 'pull'
+
+/**
+ * Bundles a relay behind one of the functions in `functions/`: `relay` for an event source mapping, `pull` for a
+ * schedule. `relayModule` exports the relay as its default. The handler is `index.handler`.
+ */
+export async function bundleRelay(relayModule: string, trigger: Trigger, outDir: string): Promise<Bundle> {
+  const functions = fileURLToPath(new URL('../../functions/', import.meta.url))
+  const contents = [
+    `import relay from ${JSON.stringify(resolve(relayModule))}`,
+    `import { ${trigger}Handler } from ${JSON.stringify(join(functions, `${trigger}.ts`))}`,
+    `export const handler = ${trigger}Handler(relay)`,
+  ].join('\n')
+  const file = join(outDir, 'index.mjs')
+  const stdin = { contents, resolveDir: dirname(resolve(relayModule)), sourcefile: 'index.ts', loader: 'ts' } as const
+  try {
+    const { outExtension: _, ...options } = bundleOptions
+    await build({ ...options, stdin, outfile: file, logLevel: 'silent' })
+  } catch (error) {
+    throw new RelayError('CONFIG_INVALID', `${relayModule} cannot be bundled. ${messageOf(error)}`, { cause: error })
+  }
   return { file, bytes: (await stat(file)).size }
 }

@@ -1,0 +1,83 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics } from '@aws-lambda-powertools/metrics'
+import type { Context } from 'aws-lambda'
+import { type Deadline, deadlineIn, systemClock, systemRandom } from '../clock.ts'
+import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
+import { createCluster } from '../kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
+import { refuseIfAny } from '../problems.ts'
+import type { CompiledRelay } from '../relay/compiled-relay.ts'
+import { type DeploymentConfig, type Environment, parseDeploymentConfig } from '../relay/config.ts'
+import { timingProblems } from '../relay/config-relations.ts'
+import type { RelayRuntime } from '../relay/runtime.ts'
+import { environmentSecrets } from '../relay/secrets.ts'
+import { openIdempotentProducer } from '../transaction/idempotent-producer.ts'
+import { powertoolsObserver } from './powertools-observer.ts'
+
+/** Kept free after the last word to Kafka and the fence table, for the answer to reach Lambda before it kills us. */
+const answerReserveMs = 150
+
+/** What an invocation works with. */
+export interface Ready {
+  readonly runtime: RelayRuntime
+  readonly settings: DeploymentConfig
+  readonly deadline: Deadline
+}
+
+/** One execution environment: what is made once, at the first invocation, and stays warm. */
+export interface Container {
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** @throws RelayError CONFIG_INVALID, SETUP_FAILED; tried again by the next invocation */
+  ready(context: Context): Promise<Ready>
+}
+
+export function createContainer(relay: CompiledRelay, env: Environment = process.env): Container {
+  const logger = new Logger({ serviceName: relay.name })
+  const metrics = new Metrics({ namespace: 'Fencepost', serviceName: relay.name })
+  let made: Promise<Omit<Ready, 'deadline'>> | null = null
+  return {
+    logger,
+    metrics,
+    async ready(context) {
+      const remainingMs = context.getRemainingTimeInMillis()
+      const deadline = deadlineIn(systemClock, remainingMs - answerReserveMs)
+      made ??= make(relay, env, context, remainingMs, deadline, { logger, metrics })
+      try {
+        return { ...(await made), deadline }
+      } catch (error) {
+        made = null
+        throw error
+      }
+    },
+  }
+}
+
+async function make(
+  relay: CompiledRelay,
+  env: Environment,
+  context: Context,
+  functionTimeoutMs: number,
+  deadline: Deadline,
+  { logger, metrics }: Pick<Container, 'logger' | 'metrics'>,
+): Promise<Omit<Ready, 'deadline'>> {
+  const settings = parseDeploymentConfig(env)
+  refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
+  const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
+  const cluster = createCluster(createKafkaTransport(settings.kafka), systemClock, systemRandom)
+  const { table, tableEndpoint } = settings
+  const runtime: RelayRuntime = {
+    relay,
+    running,
+    cluster,
+    fences: createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock),
+    openProducer: (until) => openIdempotentProducer(cluster, systemRandom, until),
+    settings: { ...settings, functionTimeoutMs, container: context.logStreamName },
+    clock: systemClock,
+    random: systemRandom,
+    observer: powertoolsObserver(logger, metrics),
+    warm: new Map(),
+    batchBytesMax: new Map(),
+  }
+  return { runtime, settings }
+}
