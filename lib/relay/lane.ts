@@ -44,6 +44,8 @@ export interface OpenLane {
   commits: number
   /** Fences since the last commit that only another owner explains (R4). */
   fencesUnexplained: number
+  /** When the last transaction was begun. */
+  transactionBeganMs: number
   /** New sessions since the last commit. */
   reopened: number
   /** A transaction whose end nobody knows: the record must stay dirty. */
@@ -79,6 +81,7 @@ export function newLane(start: LaneStart): OpenLane {
     commits: 0,
     fencesUnexplained: 0,
     reopened: 0,
+    transactionBeganMs: 0,
     outcomeUnknown: false,
     windowMsMax: 0,
   }

@@ -56,7 +56,7 @@ function givenUp({ id }: OpenLane, error: RelayError): RelayError {
 }
 
 function countFence(lane: OpenLane, error: RelayError): void {
-  if (error.context.timedOut === true) return
+  if (mayHaveTimedOut(lane)) return
   lane.fencesUnexplained++
   if (lane.fencesUnexplained < fencesMax) return
   const { transactionalId } = lane.id
@@ -65,6 +65,11 @@ function countFence(lane: OpenLane, error: RelayError): void {
     `lane ${transactionalId} was fenced ${lane.fencesUnexplained} times while its fence record stayed ours: another deployment with another table uses this prefix; give each its own`,
     { cause: error },
   )
+}
+
+/** The broker aborts and fences a transaction that is older than its timeout: that explains a fence (R6). */
+function mayHaveTimedOut({ runtime, transactionBeganMs }: OpenLane): boolean {
+  return runtime.clock.now() - transactionBeganMs >= runtime.settings.transactionTimeoutMs
 }
 
 /** What was committed for certain stays committed: an answer below it is a broker's, not the truth (P1). */

@@ -95,6 +95,7 @@ async function commitWindow(lane: OpenLane, sink: WindowSink, until: ReadonlyMap
   const offsets = offsetsToCommit(lane, until)
   const inTransaction = lane.runtime.relay.guarantee === 'exactly-once' ? sink.batches : []
   if (inTransaction !== sink.batches) await produceOutside(lane, sink, deadline)
+  lane.transactionBeganMs = lane.runtime.clock.now()
   await session.begin(inTransaction, deadline)
   try {
     await bothOrFirstError(session.send(inTransaction, deadline), session.sendOffsets(offsets, deadline))
