@@ -124,6 +124,9 @@ function heldBy(id: LaneId, record: FenceRecord | null): RelayError {
 function laneError(id: LaneId, error: unknown): RelayError {
   if (isRelayError(error)) return error
   const message = `lane ${id.transactionalId}: ${messageOf(error)}`
-  if (error instanceof TransportError) return new RelayError('BROKER_UNAVAILABLE', message, { cause: error })
+  if (error instanceof TransportError) {
+    const code = error.reason === 'authentication' ? 'AUTHENTICATION_FAILED' : 'BROKER_UNAVAILABLE'
+    return new RelayError(code, message, { cause: error })
+  }
   return new RelayError('INVARIANT_BROKEN', message, { cause: error })
 }

@@ -96,8 +96,8 @@ async function commitWindow(lane: OpenLane, sink: WindowSink, until: ReadonlyMap
   const inTransaction = lane.runtime.relay.guarantee === 'exactly-once' ? sink.batches : []
   if (inTransaction !== sink.batches) await produceOutside(lane, sink, deadline)
   lane.transactionBeganMs = lane.runtime.clock.now()
-  await session.begin(inTransaction, deadline)
   try {
+    await session.begin(inTransaction, deadline)
     await bothOrFirstError(session.send(inTransaction, deadline), session.sendOffsets(offsets, deadline))
     assertTimeToCommit(lane)
   } catch (error) {
