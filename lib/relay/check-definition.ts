@@ -29,6 +29,7 @@ const settingNames = [
 function shapeProblems(definition: AnyDefinition): Problem[] {
   const { source, outputs, deadLetters } = definition
   const unknown = Object.keys(definition).filter((name) => !settingNames.includes(name))
+  const none = { path: 'outputs', found: 'empty', wanted: 'at least one', fix: 'name the topic that the relay writes' }
   const topics = Object.entries({ source, ...prefixed('outputs.', outputs), ...(deadLetters && { deadLetters }) })
   return [
     ...unknown.map((path) => ({
@@ -45,6 +46,7 @@ function shapeProblems(definition: AnyDefinition): Problem[] {
         wanted: 'a topic',
         fix: "write topic('its-name', json(Schema))",
       })),
+    ...(Object.keys(outputs ?? {}).length === 0 ? [none] : []),
   ]
 }
 
@@ -56,7 +58,7 @@ const isTopic = (value: unknown): boolean =>
 
 function nameProblems({ name, outputs }: AnyDefinition): Problem[] {
   const relay = { path: 'name', found: shown(name), wanted: nameRule, fix: 'rename the relay' }
-  const badOutputs = Object.keys(outputs ?? {}).filter(
+  const badOutputs = Object.keys(outputs).filter(
     (output) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(output) || output === 'then',
   )
   return [
@@ -78,12 +80,10 @@ interface PlacedTopic {
 function topicProblems({ source, outputs, deadLetters }: AnyDefinition): Problem[] {
   const placed: PlacedTopic[] = [
     { path: 'source', topic: source.name },
-    ...Object.entries(outputs ?? {}).map(([name, { name: topic }]) => ({ path: `outputs.${name}`, topic })),
+    ...Object.entries(outputs).map(([name, { name: topic }]) => ({ path: `outputs.${name}`, topic })),
     ...(deadLetters ? [{ path: 'deadLetters', topic: deadLetters.name }] : []),
   ]
-  const none = { path: 'outputs', found: 'empty', wanted: 'at least one', fix: 'name the topic that the relay writes' }
   return [
-    ...(Object.keys(outputs ?? {}).length === 0 ? [none] : []),
     ...placed
       .filter(({ topic }) => !isLegalTopic(topic))
       .map(({ path, topic }) => ({
