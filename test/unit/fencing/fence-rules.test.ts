@@ -88,6 +88,11 @@ describe('going on where the same container left off (R7)', () => {
     expect(write(found, { held: ours }).after.token).toBe(found.token + 1)
   })
 
+  test('a lane that is not free is not gone on with, even under our token: somebody worked there since', () => {
+    const since = { ...expired, lastNonce: 'nonce-1', owner: { nonce: 'nonce-2', container: 'c', requestId: 'r' } }
+    expect(write(since, { held: ours }).kind).toBe('take')
+  })
+
   test('without a memory of an earlier hold the lane is taken', () => expect(kindOf(freeRecord())).toBe('take'))
 
   test('S7: our own release that never arrived leaves a lease that we may take at once, with a new token', () => {

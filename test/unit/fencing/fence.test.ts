@@ -242,6 +242,16 @@ describe('an owner that slept', () => {
     expect(await stored()).toEqual(before)
   })
 
+  test('is told apart from its own successor in the same container, which has the same token', async () => {
+    const { own } = lane()
+    const first = await own()
+    await first.handle.release(settledAt(1n), soon())
+    const second = await own({ held: first.handle.held })
+    expect(second.handle.token).toBe(first.handle.token)
+    expect(await first.handle.confirm(soon())).toBe('superseded')
+    expect(await second.handle.confirm(soon())).toBe('ours')
+  })
+
   test('the successor is told that it is still the owner', async () => {
     const { successor } = await replaced()
     expect(await successor.confirm(soon())).toBe('ours')
@@ -276,8 +286,19 @@ describe('the owner of a lane', () => {
     expect((await stored())?.leaseUntilMs).toBe(clock.now() + 10_000)
   })
 
-  test('writes in the order of its calls', async () => {
-    const { own, stored, store } = lane()
+  test('writes one at a time, in the order of its calls', async () => {
+    const memory = createMemoryFenceStore()
+    let underway = 0
+    const { own, stored, store } = lane({
+      ...memory,
+      async write(write, deadline) {
+        underway += 1
+        expect(underway).toBe(1)
+        await new Promise(setImmediate)
+        underway -= 1
+        return memory.write(write, deadline)
+      },
+    })
     const { handle } = await own()
     const writes = [10n, 20n, 30n].map((offset) => handle.note({ committedUntil: offsets([0, offset]) }, soon()))
     await Promise.all([...writes, handle.renew(soon())])
@@ -293,9 +314,9 @@ describe('the owner of a lane', () => {
       const { handle } = await own()
       plan.push(harm)
       await expect(handle.note({ wakeAtMs: 5 }, soon())).rejects.toMatchObject({ outcome: 'unknown' })
-      await handle.note({ dirty: true }, soon())
+      await handle.note({ producerEpoch: 3 }, soon())
       expect(handle.record).toEqual(await stored())
-      expect(handle.record.wakeAtMs).toBe(harm === 'silent' ? null : 5)
+      expect(handle.record).toMatchObject({ producerEpoch: 3, wakeAtMs: harm === 'silent' ? null : 5 })
     }
   })
 
