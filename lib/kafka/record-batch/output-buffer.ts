@@ -13,7 +13,7 @@ export interface PartitionBatches extends TopicPartition {
 }
 
 export interface OutputBufferOptions {
-  /** `max.message.bytes` of each output topic. */
+  /** `max.message.bytes` of each output topic; asked once a window, so that it may be lowered between windows. */
   readonly maxMessageBytes: (topic: string) => number
   readonly compression?: Compression
 }
@@ -59,7 +59,7 @@ export class OutputBuffer {
 
   /** Begins the next window. Only sizes are remembered, so that its batches are allocated once. */
   reset(): void {
-    for (const topic of this.topics.values()) topic.close()
+    for (const outputs of this.topics.values()) outputs.reset(this.batchOptions(outputs.topic))
     this.used = []
     this.count = 0
     this.bytes = 0
@@ -82,16 +82,19 @@ export class OutputBuffer {
   private topicOf(topic: string): TopicOutputs {
     const known = this.topics.get(topic)
     if (known !== undefined) return known
-    const { maxMessageBytes, compression = 'none' } = this.options
-    const outputs = new TopicOutputs(topic, { topic, maxBytes: maxMessageBytes(topic), compression })
+    const outputs = new TopicOutputs(topic, this.batchOptions(topic))
     this.topics.set(topic, outputs)
     return outputs
+  }
+
+  private batchOptions(topic: string): BatchOptions {
+    return { topic, maxBytes: this.options.maxMessageBytes(topic), compression: this.options.compression ?? 'none' }
   }
 }
 
 class TopicOutputs {
   readonly topic: string
-  readonly options: BatchOptions
+  options: BatchOptions
   readonly open = new Map<number, OpenPartition>()
   /** By partition: how large its first batch became in the last window that used it. */
   readonly lastBytes = new Map<number, number>()
@@ -101,9 +104,10 @@ class TopicOutputs {
     this.options = options
   }
 
-  close(): void {
+  reset(options: BatchOptions): void {
     for (const { partition, batches } of this.open.values()) this.lastBytes.set(partition, batches[0]?.sizeBytes ?? 0)
     this.open.clear()
+    this.options = options
   }
 }
 

@@ -80,3 +80,16 @@ test('a reset begins an empty window and leaves what was taken before as it was'
   expect(contents(buffer)).toEqual([{ topic: 'wide', partition: 0, batches: [['second']] }])
   expect(before[0]?.batches[0]?.count).toBe(1)
 })
+
+test('a bound that was lowered between two windows holds in the next', () => {
+  let maxBytes = 10_000
+  const buffer = new OutputBuffer({ maxMessageBytes: () => maxBytes })
+  const fill = () => {
+    for (let i = 0; i < 10; i++) buffer.append([output('any', 0, 'x'.repeat(100))])
+    return buffer.partitions()[0]?.batches.length
+  }
+  expect(fill()).toBe(1)
+  maxBytes = 300
+  buffer.reset()
+  expect(fill()).toBe(5)
+})
