@@ -90,7 +90,8 @@ export function fenceStoreContract(name: string, make: () => Promise<FenceStore>
     })
 
     test.each([
-      ['token', { expected: { token: 2, nonce: 'nonce-1' } }],
+      ['token, higher', { expected: { token: 2, nonce: 'nonce-1' } }],
+      ['token, lower', { expected: { token: 0, nonce: 'nonce-1' } }],
       ["owner's nonce", { expected: { token: 1, nonce: 'nonce-2' } }],
       ['absence of an owner', { expected: { token: 1, nonce: null } }],
       ['revision', { revision: 1, writer: 'nonce-2' }],
