@@ -70,6 +70,13 @@ export function fenceStoreError(error: unknown, { table, place }: FenceTable, op
       details,
     )
   }
+  if (name === 'ValidationException') {
+    return new RelayError(
+      'FENCE_TABLE_MISSING',
+      `${where} cannot be used, ${said}; correct the table name, or make a table whose only key is id (string)`,
+      details,
+    )
+  }
   return new RelayError(
     'FENCE_STORE_UNAVAILABLE',
     `${where} gave no answer to a ${operation} in ${attempts} attempts, ${said}; check the network path to DynamoDB (a VPC needs a gateway endpoint)`,

@@ -12,6 +12,7 @@ describe('what a failed request to the fence table means', () => {
     ['ResourceNotFoundException', 400, 'FENCE_TABLE_MISSING', /does not exist; deploy it/],
     ['AccessDeniedException', 400, 'FENCE_TABLE_MISSING', /allow dynamodb:GetItem, UpdateItem and Scan/],
     ['UnrecognizedClientException', 400, 'FENCE_TABLE_MISSING', /may not be used/],
+    ['ValidationException', 400, 'FENCE_TABLE_MISSING', /only key is id/],
     ['InternalServerError', 500, 'FENCE_STORE_UNAVAILABLE', /check the network path/],
     ['TimeoutError', undefined, 'FENCE_STORE_UNAVAILABLE', /no answer to a write in 1 attempts/],
   ])('%s', (name, status, code, message) => {
