@@ -58,7 +58,8 @@ export class Writer {
   uuid(value: string): void {
     const hex = value.replaceAll('-', '')
     if (!/^[0-9a-f]{32}$/i.test(hex)) throw new TypeError(`not a UUID: ${value}`)
-    this.#block.write(hex, this.#room(16), 'hex')
+    const at = this.#room(16)
+    this.#block.write(hex, at, 'hex')
   }
 
   string(value: string): void {
@@ -133,7 +134,8 @@ export class Writer {
   }
 
   #text(value: string): void {
-    this.#block.write(value, this.#room(Buffer.byteLength(value)), 'utf8')
+    const at = this.#room(Buffer.byteLength(value))
+    this.#block.write(value, at, 'utf8')
   }
 
   /** Where to write the next `length` bytes. May replace the block: call it first, then write. */
