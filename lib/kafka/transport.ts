@@ -32,8 +32,9 @@ export interface BrokerCapabilities {
  * One request to one broker and its answer: the seam between the engine and the network. The real one stands on
  * kafkajs connections (`kafkajs-transport.ts`); the broker model of the simulation implements the same interface.
  *
- * Guarantees: requests to one node leave in the order of the calls over one connection; an answer belongs to its
- * request; a connection whose request was not answered in time is closed, never reused. Never resends by itself.
+ * Guarantees: requests to one node leave in the order of the calls over one connection, those apart that may wait in the
+ * broker (Fetch, JoinGroup, SyncGroup), which have connections of their own; an answer belongs to its request; a
+ * connection whose request was not answered in time is closed, never reused. Never resends by itself.
  */
 export interface Transport {
   /** @throws TransportError when no answer came; `sent` tells whether the broker may have acted. */
