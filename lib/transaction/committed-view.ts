@@ -80,6 +80,20 @@ export class CommittedView {
     return null
   }
 
+  /** Whether offsets of an open transaction wait at `node` for every partition. */
+  async arePending(partitions: readonly TopicPartition[], node: NodeAddress, deadline: Deadline): Promise<boolean> {
+    const question = { group: this.#group, partitions, requireStable: true, node }
+    const answers = await fetchCommitted(this.#cluster, question, deadline)
+    return answers.every((answer) => 'unstable' in answer)
+  }
+
+  /** Whether the offsets of a transaction that was committed are; null when nobody could tell within the deadline. */
+  async areCommitted(offsets: readonly OffsetToCommit[], deadline: Deadline): Promise<boolean | null> {
+    const settled = sooner(this.#cluster.clock, deadline, SETTLING_MS)
+    const answers = await this.#untilStable(offsets, settled, settled).catch(() => null)
+    return answers && answers.every((answer, index) => answer.offset === offsets[index]?.offset)
+  }
+
   /** What a transaction commits that is going to be aborted anyway. */
   unchanged(partitions: readonly TopicPartition[]): OffsetToCommit[] {
     return partitions.map(({ topic, partition }) => {

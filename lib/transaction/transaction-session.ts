@@ -7,6 +7,7 @@ import { CommittedView } from './committed-view.ts'
 import { abortTransaction, commitTransaction } from './end-transaction.ts'
 import type { Sending } from './exchange.ts'
 import { addOffsets, join, onOneBroker } from './join.ts'
+import { OffsetGuard } from './offset-guard.ts'
 import { produce } from './produce.ts'
 import type {
   CommittedOffset,
@@ -26,6 +27,7 @@ export class KafkaTransactionSession implements TransactionSession {
   readonly group: string
   readonly #sending: Sending
   readonly #committed: CommittedView
+  readonly #offsets: OffsetGuard
   #endedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(sending: Sending, { transactionalId, group }: SessionConfig) {
@@ -33,6 +35,7 @@ export class KafkaTransactionSession implements TransactionSession {
     this.group = group
     this.#sending = sending
     this.#committed = new CommittedView(sending.cluster, sending.random, group)
+    this.#offsets = new OffsetGuard(this.#committed, sending.ledger)
   }
 
   get producerId(): bigint {
@@ -79,6 +82,7 @@ export class KafkaTransactionSession implements TransactionSession {
     const wanted = { transactionalId: this.transactionalId, group: this.group, partitions: joins }
     const implicit = ledger.protocol === 2 && (await onOneBroker(cluster, wanted, deadline))
     ledger.begin(joins)
+    this.#offsets.forget()
     if (!implicit) await ledger.during(() => join(this.#sending, wanted, deadline))
   }
 
@@ -92,16 +96,26 @@ export class KafkaTransactionSession implements TransactionSession {
     await ledger.during(async () => {
       const node = await this.#acknowledge(offsets, deadline)
       const disagreement = await this.#disagreement(offsets, node, deadline)
-      if (disagreement === null) return ledger.offsetsIn()
+      if (disagreement === null) return this.#offsets.accepted(offsets, node)
       cluster.forget({ to: 'group-coordinator', key: this.group })
       throw ledger.doubt(disagreement)
     })
   }
 
   async commit(deadline: Deadline): Promise<void> {
+    await this.#offsets.mustStand(deadline)
     this.#sending.ledger.commit()
     await commitTransaction(this.#sending, this.transactionalId, deadline)
     this.#endedAtMs = this.#sending.cluster.clock.now()
+    await this.#offsets.mustHold(deadline, (offsets) => this.#commitAgain(offsets, deadline))
+  }
+
+  async #commitAgain(offsets: readonly OffsetToCommit[], deadline: Deadline): Promise<void> {
+    await this.begin([], deadline)
+    await this.sendOffsets(offsets, deadline)
+    await this.#offsets.mustStand(deadline)
+    this.#sending.ledger.commit()
+    await commitTransaction(this.#sending, this.transactionalId, deadline)
   }
 
   async abort(deadline: Deadline): Promise<void> {

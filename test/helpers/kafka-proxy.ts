@@ -30,15 +30,18 @@ export interface KafkaProxy {
   hold(api: Api): Held
   /** From now on nothing of this api reaches the broker, and each connection that brings one is cut. */
   block(api: Api): Fault
+  /** Lets `action` finish before the next request of this api reaches the broker. */
+  before(api: Api, action: () => Promise<unknown>): Fault
   stop(): Promise<void>
 }
 
 interface Rule extends Fault {
   readonly api: Api
-  readonly kind: 'drop-answer' | 'hold' | 'block'
+  readonly kind: 'drop-answer' | 'hold' | 'block' | 'before'
   left: number
   fired: number
   frame?: Buffer
+  action?: () => Promise<unknown>
 }
 
 /** Stands between a client and one broker, understands the frames that pass, and breaks those that it is told to. */
@@ -80,7 +83,9 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
         return cut()
       }
       if (strike(api, ['drop-answer'])) doomed.add(frame.readInt32BE(8))
-      broker.write(frame)
+      const before = strike(api, ['before'])?.action
+      if (before === undefined) broker.write(frame)
+      else void before().then(() => broker.write(frame), cut)
     })
     onFrames(broker, (frame) => (doomed.has(frame.readInt32BE(4)) ? cut() : client.write(frame)))
   })
@@ -104,6 +109,7 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
     requests,
     dropAnswers: (api, times = 1) => add(api, 'drop-answer', times),
     block: (api) => add(api, 'block', Number.POSITIVE_INFINITY),
+    before: (api, action) => Object.assign(add(api, 'before', 1), { action }),
     hold(api) {
       const rule = add(api, 'hold', 1)
       return {
