@@ -1,4 +1,4 @@
-import { type Outcome, RelayError } from '../errors.ts'
+import { type ErrorCode, type Outcome, RelayError } from '../errors.ts'
 
 /** Where a request went, for messages. */
 export interface FenceTable {
@@ -15,27 +15,64 @@ interface SdkError {
   readonly $metadata?: { readonly attempts?: number; readonly httpStatusCode?: number }
 }
 
-const throttled = new Set([
-  'ProvisionedThroughputExceededException',
-  'ThrottlingException',
-  'ThrottledException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'TooManyRequestsException',
-])
-const missing = new Set(['ResourceNotFoundException', 'TableNotFoundException'])
-const forbidden = new Set([
-  'AccessDeniedException',
-  'AccessDenied',
-  'CredentialsProviderError',
-  'ExpiredTokenException',
-  'IncompleteSignatureException',
-  'InvalidSignatureException',
-  'MissingAuthenticationTokenException',
-  'UnrecognizedClientException',
-])
+interface Verdict {
+  readonly names: readonly string[]
+  readonly code: ErrorCode
+  readonly says: string
+  readonly fix: string
+}
+
+const verdicts: readonly Verdict[] = [
+  {
+    names: [
+      'ProvisionedThroughputExceededException',
+      'ThrottlingException',
+      'ThrottledException',
+      'RequestLimitExceeded',
+      'RequestThrottled',
+      'TooManyRequestsException',
+    ],
+    code: 'FENCE_STORE_THROTTLED',
+    says: 'is throttled',
+    fix: 'make the table on-demand or raise its capacity',
+  },
+  {
+    names: ['ResourceNotFoundException', 'TableNotFoundException'],
+    code: 'FENCE_TABLE_MISSING',
+    says: 'does not exist',
+    fix: 'deploy it, or correct the table name or region',
+  },
+  {
+    names: [
+      'AccessDeniedException',
+      'AccessDenied',
+      'CredentialsProviderError',
+      'ExpiredTokenException',
+      'IncompleteSignatureException',
+      'InvalidSignatureException',
+      'MissingAuthenticationTokenException',
+      'UnrecognizedClientException',
+    ],
+    code: 'FENCE_TABLE_MISSING',
+    says: 'may not be used',
+    fix: "allow dynamodb:GetItem, UpdateItem and Scan on it to the function's role",
+  },
+  {
+    names: ['ValidationException'],
+    code: 'FENCE_TABLE_MISSING',
+    says: 'cannot be used',
+    fix: 'correct the table name, or make a table whose only key is id (string)',
+  },
+]
+const noAnswer: Verdict = {
+  names: [],
+  code: 'FENCE_STORE_UNAVAILABLE',
+  says: 'gave no answer',
+  fix: 'check the network path to DynamoDB (a VPC needs a gateway endpoint)',
+}
+
 /** No byte of the request left this machine. */
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CredentialsProviderError'])
+const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CredentialsProviderError']
 
 /**
  * What a failed request to DynamoDB means. The SDK's attempts count: what the last one was told says nothing of an
@@ -43,50 +80,25 @@ const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'Credential
  */
 export function fenceStoreError(error: unknown, { table, place }: FenceTable, operation: 'read' | 'write'): RelayError {
   const { name = '', code = '', message = '', $metadata } = error as SdkError
+  const answer = code || name
   const attempts = $metadata?.attempts ?? 1
-  const refused = isRefusal($metadata?.httpStatusCode) || neverSent.has(code) || neverSent.has(name)
-  const outcome: Outcome = operation === 'read' || (attempts === 1 && refused) ? 'not-applied' : 'unknown'
-  const details = { outcome, cause: error, context: { table, place, operation, attempts, answer: code || name } }
-  const where = `fence table ${table} (${place})`
-  const said = `${code || name}: ${message}`
-  if (throttled.has(name)) {
-    return new RelayError(
-      'FENCE_STORE_THROTTLED',
-      `${where} throttled a ${operation} in ${attempts} attempts, ${said}; make the table on-demand or raise its capacity`,
-      details,
-    )
-  }
-  if (missing.has(name)) {
-    return new RelayError(
-      'FENCE_TABLE_MISSING',
-      `${where} does not exist; deploy it, or correct the table name or region`,
-      details,
-    )
-  }
-  if (forbidden.has(name)) {
-    return new RelayError(
-      'FENCE_TABLE_MISSING',
-      `${where} may not be used, ${said}; allow dynamodb:GetItem, UpdateItem and Scan on it to the function's role`,
-      details,
-    )
-  }
-  if (name === 'ValidationException') {
-    return new RelayError(
-      'FENCE_TABLE_MISSING',
-      `${where} cannot be used, ${said}; correct the table name, or make a table whose only key is id (string)`,
-      details,
-    )
-  }
+  const verdict = verdicts.find(({ names }) => names.includes(name)) ?? noAnswer
+  const { says, fix } = verdict
   return new RelayError(
-    'FENCE_STORE_UNAVAILABLE',
-    `${where} gave no answer to a ${operation} in ${attempts} attempts, ${said}; check the network path to DynamoDB (a VPC needs a gateway endpoint)`,
-    details,
+    verdict.code,
+    `fence table ${table} (${place}) ${says}: ${operation}, ${attempts} attempts, ${answer}: ${message}; ${fix}`,
+    {
+      outcome: operation === 'read' ? 'not-applied' : outcomeOf(attempts, answer, $metadata?.httpStatusCode),
+      context: { table, place, operation, attempts, answer },
+      cause: error,
+    },
   )
 }
 
 /** A 4xx answer is a decision of the service before it wrote anything; a 5xx may come after. */
-function isRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status < 500
+function outcomeOf(attempts: number, answer: string, status = 0): Outcome {
+  const refused = (status >= 400 && status < 500) || neverSent.includes(answer)
+  return attempts === 1 && refused ? 'not-applied' : 'unknown'
 }
 
 export function noTime({ table, place }: FenceTable, operation: 'read' | 'write'): RelayError {

@@ -202,7 +202,7 @@ describe('The DynamoDB store when the service misbehaves', () => {
     const elsewhere = createDynamoDbFenceStore({ ...rest, table: 'no-such-table', endpoint }, systemClock)
     const error = await failure(elsewhere.read('lane', soon()))
     expect(error).toMatchObject({ code: 'FENCE_TABLE_MISSING', disposition: 'fix-config' })
-    expect(error.message).toMatch(/no-such-table .*does not exist; deploy it/)
+    expect(error.message).toMatch(/no-such-table .*does not exist: .*; deploy it/)
     elsewhere.close()
   })
 

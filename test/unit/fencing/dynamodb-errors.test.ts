@@ -9,12 +9,12 @@ describe('what a failed request to the fence table means', () => {
   test.each([
     ['ProvisionedThroughputExceededException', 400, 'FENCE_STORE_THROTTLED', /on-demand or raise its capacity/],
     ['ThrottlingException', 400, 'FENCE_STORE_THROTTLED', /on-demand/],
-    ['ResourceNotFoundException', 400, 'FENCE_TABLE_MISSING', /does not exist; deploy it/],
+    ['ResourceNotFoundException', 400, 'FENCE_TABLE_MISSING', /does not exist: .*; deploy it/],
     ['AccessDeniedException', 400, 'FENCE_TABLE_MISSING', /allow dynamodb:GetItem, UpdateItem and Scan/],
     ['UnrecognizedClientException', 400, 'FENCE_TABLE_MISSING', /may not be used/],
     ['ValidationException', 400, 'FENCE_TABLE_MISSING', /only key is id/],
     ['InternalServerError', 500, 'FENCE_STORE_UNAVAILABLE', /check the network path/],
-    ['TimeoutError', undefined, 'FENCE_STORE_UNAVAILABLE', /no answer to a write in 1 attempts/],
+    ['TimeoutError', undefined, 'FENCE_STORE_UNAVAILABLE', /gave no answer: write, 1 attempts, TimeoutError/],
   ])('%s', (name, status, code, message) => {
     const error = fenceStoreError(sdkError(name, 1, status), at, 'write')
     expect(error.code).toBe(code)
