@@ -108,10 +108,11 @@ export function answerOffsetCommit(
   model: ClusterModel,
   node: ModelNode,
   body: RequestOf<'OffsetCommit'>,
+  version: number,
 ): ResponseOf<'OffsetCommit'> {
   const { groupId, generationIdOrMemberEpoch: generation = -1, memberId = '' } = body
   const asks = body.topics.flatMap(({ name = '', partitions }) => partitions.map((one) => commitAsk(model, name, one)))
-  const code = checkGroup(model, node, groupId, generation, memberId)
+  const code = checkGroup(model, node, groupId, generation, memberId, notFound(model, version))
   const accepted = asks.filter((ask) => ask.code === codes.NONE)
   const coordinator = model.groupCoordinator(model.groupPartition(groupId).partition)
   if (code === codes.NONE && accepted.length > 0) coordinator.commit(groupId, accepted, model.clock.now())
@@ -120,6 +121,8 @@ export function answerOffsetCommit(
 
 /** From this version on the broker adds the offsets partition to the transaction by itself (KIP-890). */
 const implicitJoinVersion = 5
+/** From this version on a client understands 120. */
+const abortableVersion = 4
 
 /** TxnOffsetCommit. Source: Kafka `OffsetMetadataManager.commitTransactionalOffset`, `CoordinatorPartitionWriter`. */
 export function answerTxnOffsetCommit(
@@ -133,7 +136,8 @@ export function answerTxnOffsetCommit(
   const accepted = asks.filter((ask) => ask.code === codes.NONE)
   let code: number = codes.NONE
   if (accepted.length > 0) {
-    code = checkGroup(model, node, groupId, generationId, memberId) || verifyOffsets(model, body, version)
+    const group = checkGroup(model, node, groupId, generationId, memberId, codes.ILLEGAL_GENERATION)
+    code = group || verifyOffsets(model, body, version)
     const coordinator = model.groupCoordinator(model.groupPartition(groupId).partition)
     if (code === codes.NONE) code = coordinator.commitPending(groupId, body, accepted, model.clock.now())
   }
@@ -151,7 +155,7 @@ function verifyOffsets(model: ClusterModel, body: RequestOf<'TxnOffsetCommit'>, 
       ? model.transactions.add(transactionalId, body, [partition])
       : model.transactions.verify(transactionalId, body, partition)
   if (code === codes.PRODUCER_FENCED) return codes.INVALID_PRODUCER_EPOCH
-  return code === codes.TRANSACTION_ABORTABLE ? codes.INVALID_TXN_STATE : code
+  return code === codes.TRANSACTION_ABORTABLE && version < abortableVersion ? codes.INVALID_TXN_STATE : code
 }
 
 interface AskedCommit {
@@ -179,14 +183,26 @@ function commitAsk(model: ClusterModel, topic: string, asked: AskedCommit): Comm
 const committed = ({ partition }: TopicPartition, errorCode: number) => ({ partitionIndex: partition, errorCode })
 
 /** Groups of the model never have members, so whoever claims to be one is unknown. */
-function checkGroup(model: ClusterModel, node: ModelNode, group: string, generation: number, memberId: string): number {
+function checkGroup(
+  model: ClusterModel,
+  node: ModelNode,
+  group: string,
+  generation: number,
+  memberId: string,
+  ifUnknown: number,
+): number {
   if (group === '') return codes.INVALID_GROUP_ID
   const partition = model.groupPartition(group)
   const code = checkCoordinator(node, partition)
   if (code !== codes.NONE) return code
   const isKnown = model.groupCoordinator(partition.partition).has(group)
-  if (!isKnown) return generation >= 0 ? codes.ILLEGAL_GENERATION : codes.NONE
+  if (!isKnown) return generation >= 0 ? ifUnknown : codes.NONE
   return generation >= 0 || memberId !== '' ? codes.UNKNOWN_MEMBER_ID : codes.NONE
+}
+
+/** What members of groups that do not exist are told by OffsetCommit (KIP-848 changed it). */
+function notFound({ transactionVersion }: ClusterModel, version: number): number {
+  return transactionVersion === 2 && version >= 9 ? codes.GROUP_ID_NOT_FOUND : codes.ILLEGAL_GENERATION
 }
 
 interface AskedTopic {

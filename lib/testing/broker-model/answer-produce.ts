@@ -148,7 +148,8 @@ function append(model: ClusterModel, write: Write, verification: number, version
   const isUnverified =
     model.config.partitionVerification && isDoubtful(write) && !log.producers.isVerifying(batch.producerId)
   const startsAtZero = version >= implicitJoinVersion && batch.isTransactional
-  const result = log.append(bytes, { nowMs, leaderEpoch, usesAppendTime, isUnverified, startsAtZero })
+  const segments = model.topics.segmentLimits(topic)
+  const result = log.append(bytes, { nowMs, leaderEpoch, segments, usesAppendTime, isUnverified, startsAtZero })
   if (result.code !== codes.NONE) return { source, ...result }
   return {
     source,

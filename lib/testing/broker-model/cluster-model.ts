@@ -120,7 +120,10 @@ export class ClusterModel {
     const nowMs = this.clock.now()
     if (partition.topic === offsetsTopic)
       return this.groupCoordinator(partition.partition).endTransaction(marker, nowMs)
-    return partition.log.appendMarker(marker, nowMs, partition.leaderEpoch)
+    const topic = this.topics.find(partition.topic)
+    if (topic === undefined) return codes.UNKNOWN_TOPIC_OR_PARTITION
+    const segments = this.topics.segmentLimits(topic)
+    return partition.log.appendMarker(marker, { nowMs, leaderEpoch: partition.leaderEpoch, segments })
   }
 
   /**

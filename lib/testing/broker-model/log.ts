@@ -6,15 +6,24 @@ import { ProducerStates } from './producer-state.ts'
 
 export type Isolation = 'read_uncommitted' | 'read_committed'
 
+/** `segment.ms` and `segment.bytes`: when the log goes on in a new file. */
+export interface SegmentLimits {
+  readonly ms: number
+  readonly bytes: number
+}
+
 export interface AppendOptions {
   readonly nowMs: number
   readonly leaderEpoch: number
+  readonly segments: SegmentLimits
   /** Timestamps become the broker's (`message.timestamp.type=LogAppendTime`). */
   readonly usesAppendTime: boolean
   /** Transactional, and neither open here nor confirmed by the coordinator. */
   readonly isUnverified: boolean
   readonly startsAtZero: boolean
 }
+
+export type MarkerOptions = Pick<AppendOptions, 'nowMs' | 'leaderEpoch' | 'segments'>
 
 export interface AppendResult {
   readonly code: number
@@ -44,6 +53,14 @@ export interface OffsetAt {
 
 const nothing = Buffer.alloc(0)
 
+interface Segment {
+  readonly baseOffset: bigint
+  /** Of its first batch: by it the age of the segment is counted, whatever the time is. */
+  readonly baseTimestampMs: number
+  sizeBytes: number
+  newestMs: number
+}
+
 /**
  * One partition: batches as bytes, what its producers may do next, which transactions are open and which were aborted.
  * Everything is replicated at once, so that the high watermark is the end of the log.
@@ -54,6 +71,7 @@ export class PartitionLog {
   readonly source: TopicPartition
   readonly producers = new ProducerStates()
   private batches: StoredBatch[] = []
+  private segments: Segment[] = []
   private aborted: AbortedRange[] = []
   private readonly listeners = new Set<() => void>()
   private start = 0n
@@ -85,7 +103,7 @@ export class PartitionLog {
   append(bytes: Buffer, options: AppendOptions): AppendResult {
     const { nowMs, leaderEpoch, usesAppendTime } = options
     const stored = stamp(bytes, this.source, this.end, leaderEpoch, usesAppendTime ? nowMs : null)
-    if (stored.batch.producerId < 0n) return this.store(stored)
+    if (stored.batch.producerId < 0n) return this.store(stored, options.segments)
     const duplicate = this.producers.duplicateOf(stored.batch)
     if (duplicate !== null) return { code: codes.NONE, baseOffset: duplicate }
     const code = options.isUnverified
@@ -93,28 +111,30 @@ export class PartitionLog {
       : this.producers.check(stored.batch, options.startsAtZero && stored.batch.isTransactional)
     if (code !== codes.NONE) return { code, baseOffset: -1n }
     this.producers.appended(stored.batch)
-    return this.store(stored)
+    return this.store(stored, options.segments)
   }
 
   /** Ends a producer's transaction here; without an open one the marker is written all the same. */
-  appendMarker(marker: Marker, nowMs: number, leaderEpoch: number): number {
+  appendMarker(marker: Marker, { nowMs, leaderEpoch, segments }: MarkerOptions): number {
     const code = this.producers.checkMarker(marker)
     if (code !== codes.NONE) return code
     const stored = stamp(markerBatch(marker, nowMs), this.source, this.end, leaderEpoch, null)
     const ended = this.producers.ended(marker, nowMs)
     if (ended !== null && !marker.commit) this.aborted.push({ ...ended, lastOffset: stored.batch.lastOffset })
-    this.store(stored)
+    this.store(stored, segments)
     return codes.NONE
   }
 
   /**
-   * Bytes from the batch that holds `from`, at most `maxBytes` of them; the last batch may be cut in the middle. With
-   * `atLeastOne` the first batch comes whole however large it is (KIP-74).
+   * Bytes from the batch that holds `from`, out of one segment, at most `maxBytes` of them; the last batch may be cut in
+   * the middle. With `atLeastOne` the first batch comes whole however large it is (KIP-74).
    */
   read(from: bigint, isolation: Isolation, maxBytes: number, atLeastOne: boolean): ReadResult {
     if (from < this.start || from > this.end) return { code: codes.OFFSET_OUT_OF_RANGE, bytes: nothing, aborted: null }
     const bound = this.boundOf(isolation)
-    const readable = this.batches.filter(({ batch }) => batch.lastOffset >= from && batch.lastOffset < bound)
+    const nextSegment = this.segments.find(({ baseOffset }) => baseOffset > from)?.baseOffset ?? this.end
+    const readableEnd = nextSegment < bound ? nextSegment : bound
+    const readable = this.batches.filter(({ batch }) => batch.lastOffset >= from && batch.lastOffset < readableEnd)
     const taken = take(readable, maxBytes, atLeastOne)
     const bytes = Buffer.concat(taken.map((stored) => stored.bytes))
     const sizeBytes = taken.length === 1 && atLeastOne ? bytes.length : Math.min(bytes.length, maxBytes)
@@ -160,15 +180,15 @@ export class PartitionLog {
     if (offset <= this.start) return
     this.start = offset
     this.batches = this.batches.filter(({ batch }) => batch.lastOffset >= offset)
+    this.segments = this.segments.filter((_, index) => (this.segments[index + 1]?.baseOffset ?? this.end) > offset)
     this.aborted = this.aborted.filter(({ lastOffset }) => lastOffset >= offset)
   }
 
-  /** Deletes whole batches whose newest record is older, never beyond the last stable offset. */
+  /** Deletes the oldest segments whose newest record is older, the one in use aside (`retention.ms`). */
   retain(sinceMs: number): void {
-    const kept = this.batches.find(
-      ({ batch }) => batch.maxTimestampMs >= sinceMs || batch.lastOffset >= this.lastStableOffset,
-    )
-    this.deleteBefore(kept?.batch.baseOffset ?? this.lastStableOffset)
+    const kept = this.segments.findIndex(({ newestMs }) => newestMs >= sinceMs)
+    const oldest = this.segments.at(kept === -1 ? -1 : kept)
+    if (oldest !== undefined) this.deleteBefore(oldest.baseOffset)
   }
 
   /** Calls back after each append and each marker, until the returned function is called. */
@@ -177,11 +197,31 @@ export class PartitionLog {
     return () => this.listeners.delete(listener)
   }
 
-  private store(stored: StoredBatch): AppendResult {
+  private store(stored: StoredBatch, limits: SegmentLimits): AppendResult {
+    this.roll(stored, limits)
     this.batches.push(stored)
     this.end = stored.batch.nextOffset
     for (const listener of [...this.listeners]) listener()
     return { code: codes.NONE, baseOffset: stored.batch.baseOffset }
+  }
+
+  /** Puts the batch into the segment in use, or into a new one (Kafka: `LogSegment.shouldRoll`). */
+  private roll({ bytes, batch }: StoredBatch, limits: SegmentLimits): void {
+    const { baseOffset, maxTimestampMs } = batch
+    const current = this.segments.at(-1)
+    const isFull = current !== undefined && current.sizeBytes + bytes.length > limits.bytes
+    const isOld = current !== undefined && maxTimestampMs - current.baseTimestampMs > limits.ms
+    if (current === undefined || isFull || isOld) {
+      this.segments.push({
+        baseOffset,
+        baseTimestampMs: maxTimestampMs,
+        sizeBytes: bytes.length,
+        newestMs: maxTimestampMs,
+      })
+      return
+    }
+    current.sizeBytes += bytes.length
+    current.newestMs = Math.max(current.newestMs, maxTimestampMs)
   }
 
   private abortedBetween(from: bigint, until: bigint): readonly AbortedRange[] {

@@ -1,6 +1,6 @@
 import { tpKey } from '../../kafka/record.ts'
 import type { BrokerConfig } from './config.ts'
-import { PartitionLog } from './log.ts'
+import { PartitionLog, type SegmentLimits } from './log.ts'
 
 export const offsetsTopic = '__consumer_offsets'
 export const transactionsTopic = '__transaction_state'
@@ -46,6 +46,7 @@ export function topicDefaults(config: BrokerConfig): ReadonlyMap<string, string>
     ['retention.bytes', '-1'],
     ['retention.ms', String(config.retentionMs)],
     ['segment.bytes', '1073741824'],
+    ['segment.ms', '604800000'],
     ['unclean.leader.election.enable', 'false'],
   ])
 }
@@ -111,6 +112,10 @@ export class Topics {
   /** The topic's own value, or the broker's; undefined for settings that the model does not know. */
   config(topic: ModelTopic, setting: string): string | undefined {
     return topic.configs.get(setting) ?? this.defaults.get(setting)
+  }
+
+  segmentLimits(topic: ModelTopic): SegmentLimits {
+    return { ms: Number(this.config(topic, 'segment.ms')), bytes: Number(this.config(topic, 'segment.bytes')) }
   }
 
   knows(setting: string): boolean {
