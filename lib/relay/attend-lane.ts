@@ -63,7 +63,7 @@ async function workLane(attendance: Attendance, lane: OpenLane, seen: Look): Pro
     (error) => laneError(id, error),
   )
   await renewal.stop()
-  await closeLane(lane, failure)
+  await closeLane(lane, failure, attendance.deadline)
   if (!failure) return { kind: 'done', id, windows: lane.commits }
   return endOf(attendance, id, failure, lane.commits)
 }

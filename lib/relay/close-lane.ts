@@ -1,3 +1,4 @@
+import type { Deadline } from '../clock.ts'
 import type { RelayError } from '../errors.ts'
 import type { Ending } from '../fencing/fence.ts'
 import type { OpenLane } from './lane.ts'
@@ -8,8 +9,8 @@ import type { OpenLane } from './lane.ts'
  *
  * @throws RelayError of the fence store when a stop could not be recorded
  */
-export async function closeLane(lane: OpenLane, failure: RelayError | null): Promise<void> {
-  const { fence, deadline, id, runtime } = lane
+export async function closeLane(lane: OpenLane, failure: RelayError | null, deadline: Deadline): Promise<void> {
+  const { fence, id, runtime } = lane
   if (failure?.disposition === 'stand-down') return
   const ending = endingOf(lane, failure)
   if (failure?.disposition === 'stop-lane') {
@@ -18,7 +19,7 @@ export async function closeLane(lane: OpenLane, failure: RelayError | null): Pro
   const released = await fence.release(ending, deadline)
   const clean = released.kind === 'ours' && ending.kind === 'settled'
   runtime.observer.laneReleased?.({ lane: id.transactionalId, clean })
-  if (clean) keepWarm(lane)
+  if (released.kind !== 'superseded') keepWarm(lane, clean)
 }
 
 /** Clean only if no outcome is unknown; otherwise the lease is freed and the record stays dirty (R7). */
@@ -28,6 +29,7 @@ function endingOf({ outcomeUnknown, positions, session }: OpenLane, failure: Rel
   return { kind: 'settled', committedUntil: positions, producer }
 }
 
-function keepWarm({ runtime, id, fence, session, positions }: OpenLane): void {
-  if (session.reusable) runtime.warm.set(id.transactionalId, { held: fence.held, session, positions })
+function keepWarm({ runtime, id, fence, session, positions }: OpenLane, clean: boolean): void {
+  const resume = clean && session.reusable ? { session, positions } : null
+  runtime.warm.set(id.transactionalId, { held: fence.held, resume })
 }

@@ -1,4 +1,4 @@
-import type { Deadline } from '../clock.ts'
+import { type Deadline, deadlineAt } from '../clock.ts'
 import { isRelayError } from '../errors.ts'
 import { type Acquired, type AcquireResult, acquireFence } from '../fencing/fence.ts'
 import { keepRenewed } from '../fencing/renewal.ts'
@@ -45,7 +45,8 @@ export async function openLane(
     await learnBatchBounds(runtime, deadline)
     const warm = warmStart(runtime, id, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
-    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline, renewal, ...start })
+    const workUntil = deadlineAt(runtime.clock, deadline.atMs - releaseReserveMs(runtime.settings))
+    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline: workUntil, renewal, ...start })
     runtime.observer.laneOpened?.({
       lane: id.transactionalId,
       token: fence.record.token,
@@ -56,11 +57,13 @@ export async function openLane(
   } catch (error) {
     await renewal.stop()
     await giveUp(acquired, error, deadline)
+    runtime.warm.set(id.transactionalId, { held: fence.held, resume: null })
     throw error
-  } finally {
-    runtime.warm.delete(id.transactionalId)
   }
 }
+
+/** The release is the last word of an invocation and must still reach the fence table when the work used all its time. */
+const releaseReserveMs = ({ commitReserveMs }: RelayRuntime['settings']): number => commitReserveMs / 4
 
 function acquire(
   runtime: RelayRuntime,
@@ -87,10 +90,10 @@ function acquire(
 
 /** R5, R7: only for a record that was free, with our token and our last nonce, and a session that the last window left reusable. */
 function warmStart(runtime: RelayRuntime, id: LaneId, acquired: Acquired) {
-  const warm = runtime.warm.get(id.transactionalId)
-  const samePartitions = warm && id.partitions.every((partition) => warm.positions.has(partition))
-  if (!acquired.continued || !samePartitions || !warm.session.reusable) return null
-  return { session: warm.session, positions: warm.positions, attempts: acquired.handle.record.attempts }
+  const resume = runtime.warm.get(id.transactionalId)?.resume
+  const samePartitions = resume && id.partitions.every((partition) => resume.positions.has(partition))
+  if (!acquired.continued || !samePartitions || !resume.session.reusable) return null
+  return { ...resume, attempts: acquired.handle.record.attempts }
 }
 
 /** A stop is recorded durably; any other ending frees the lease for the next ring. */

@@ -44,9 +44,10 @@ export interface RelayRuntime {
   readonly batchBytesMax: Map<string, number>
 }
 
-/** What a released lane leaves for the next bell in the same container (R5, R7). */
+/** What a lane leaves for the next bell in the same container. */
 export interface WarmLane {
+  /** Our last hold of the fence: even a release that was never answered is known to be ours, and over. */
   readonly held: HeldFence
-  readonly session: TransactionSession
-  readonly positions: ReadonlyMap<number, bigint>
+  /** Session and position, after a clean release only (R5, R7). */
+  readonly resume: { readonly session: TransactionSession; readonly positions: ReadonlyMap<number, bigint> } | null
 }
