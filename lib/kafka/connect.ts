@@ -1,10 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { SASLOptions } from 'kafkajs'
 import Connection, { type SocketForKafkajs } from 'kafkajs/src/network/connection.js'
 import ApiVersions from 'kafkajs/src/protocol/requests/apiVersions/index.js'
 import { messageOf } from '../errors.ts'
 import { type KafkaConnectionConfig, nodeKey, type SaslConfig } from './connection-config.ts'
+import { kafkajsSasl } from './sasl.ts'
 import { type NodeAddress, TransportError } from './transport.ts'
 
 /** An authenticated connection, ready for requests. Nothing listens on the socket yet. */
@@ -135,11 +135,6 @@ function kafkajsConnection(
 
 const quiet = { namespace: () => quiet, debug: nothing, info: nothing, warn: nothing, error: nothing }
 function nothing(): void {}
-
-function kafkajsSasl(sasl: SaslConfig): SASLOptions {
-  if (sasl.mechanism !== 'oauthbearer') return { ...sasl }
-  return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await sasl.token() }) }
-}
 
 function describeFailure(node: NodeAddress, sasl: SaslConfig | undefined, dialled: Dialled, error: unknown) {
   const { socket, connected, answered } = dialled

@@ -59,10 +59,13 @@ class KafkaCluster implements Cluster {
     deadline: Deadline,
     fresh?: 'fresh',
   ): Promise<ReadonlyMap<string, TopicMetadata>> {
-    const anew = fresh ?? (names.some((name) => this.#doubted.has(name)) ? 'fresh' : undefined)
-    const found = await this.#metadata.topics(names, deadline, anew)
-    for (const name of names) this.#doubted.delete(name)
-    return found
+    const doubted = names.filter((name) => this.#doubted.delete(name))
+    try {
+      return await this.#metadata.topics(names, deadline, fresh ?? (doubted.length > 0 ? 'fresh' : undefined))
+    } catch (error) {
+      for (const name of doubted) this.#doubted.add(name)
+      throw error
+    }
   }
 
   async request<A extends Api>(

@@ -1,6 +1,6 @@
 /** The parts of kafkajs 2.2.4 that `connect.ts` uses: it has no types for them and is pinned to that version. */
 declare module 'kafkajs/src/network/connection.js' {
-  import type { Mechanism, SASLOptions } from 'kafkajs'
+  import type { Mechanism } from 'kafkajs'
 
   interface Logger {
     namespace(): Logger
@@ -8,6 +8,13 @@ declare module 'kafkajs/src/network/connection.js' {
     info(): void
     warn(): void
     error(): void
+  }
+
+  /** For the mechanisms that it has itself. It writes to the object. */
+  export interface Credentials {
+    mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
+    username: string
+    password: string
   }
 
   /** A request and how to read its answer. */
@@ -30,7 +37,7 @@ declare module 'kafkajs/src/network/connection.js' {
       port: number
       clientId: string
       logger: Logger
-      sasl: SASLOptions | Mechanism | null
+      sasl: Credentials | Mechanism | null
       socketFactory: (args: { onConnect: () => void }) => SocketForKafkajs
       connectionTimeout: number
       requestTimeout: number

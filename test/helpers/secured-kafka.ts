@@ -12,8 +12,9 @@ import { freePorts } from '../../lib/local/ports.ts'
 export interface SecuredKafka {
   readonly plain: string
   readonly tls: string
-  /** Users: `ann` by PLAIN, `bob` by SCRAM-SHA-256, `eve` by SCRAM-SHA-512; each with the password `secret`. */
+  /** All mechanisms. Users: `ann` by PLAIN, `bob` by SCRAM-SHA-256, `eve` by SCRAM-SHA-512; each with the password `secret`; unsigned tokens by OAUTHBEARER. */
   readonly sasl: string
+  /** The same without OAUTHBEARER. */
   readonly saslTls: string
   /** Takes one connection at a time. */
   readonly crowded: string
@@ -80,17 +81,18 @@ function securedProperties(
     'ssl.keystore.type': 'PKCS12',
     'ssl.keystore.password': keyPassword,
     'ssl.key.password': keyPassword,
-    ...saslProperties('sasl', sessionMs),
-    ...saslProperties('sasltls', sessionMs),
+    ...saslProperties('sasl', 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER', sessionMs),
+    ...saslProperties('sasltls', 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512', sessionMs),
   }
 }
 
-function saslProperties(listener: string, sessionMs: number): Record<string, string> {
+function saslProperties(listener: string, mechanisms: string, sessionMs: number): Record<string, string> {
   const of = `listener.name.${listener}`
   return {
-    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+    [`${of}.sasl.enabled.mechanisms`]: mechanisms,
     [`${of}.connections.max.reauth.ms`]: String(sessionMs),
     [`${of}.plain.sasl.jaas.config`]: `${loginModules}.plain.PlainLoginModule required user_ann="secret";`,
+    [`${of}.oauthbearer.sasl.jaas.config`]: `${loginModules}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="kafka";`,
     [`${of}.scram-sha-256.sasl.jaas.config`]: `${loginModules}.scram.ScramLoginModule required;`,
     [`${of}.scram-sha-512.sasl.jaas.config`]: `${loginModules}.scram.ScramLoginModule required;`,
   }

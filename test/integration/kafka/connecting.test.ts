@@ -63,9 +63,37 @@ test.each(mechanisms)('a wrong password for $mechanism is named as such', async 
   expect(error.message).toContain(sasl.mechanism)
 })
 
-test('a mechanism that the broker does not offer is named as such', async () => {
-  const sasl: SaslConfig = { mechanism: 'oauthbearer', token: async () => 'a.b.c' }
+/** As the validator for development takes it: no signature. */
+function unsignedToken(lifetimeS: number): string {
+  const nowS = Math.floor(systemClock.now() / 1000)
+  const claims = { sub: 'ann', iat: nowS, exp: nowS + lifetimeS }
+  return [{ alg: 'none' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+    .concat('.')
+}
+
+test('oauthbearer asks for a token at each connect and shows it', async () => {
+  let asked = 0
+  const token = async () => {
+    asked++
+    return unsignedToken(60)
+  }
+  const cluster = clusterWith({ brokers: [kafka.sasl], sasl: { mechanism: 'oauthbearer', token } })
+  expect(await cluster.clusterId(within(5_000))).toBe('c2VjdXJlZC1rYWZrYS0wMQ')
+  expect(asked).toBe(1)
+})
+
+test('a token that has expired is refused as such', async () => {
+  const sasl: SaslConfig = { mechanism: 'oauthbearer', token: async () => unsignedToken(-60) }
   expect(await failureOf(clusterWith({ brokers: [kafka.sasl], sasl }))).toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+})
+
+test('a mechanism that the broker does not offer is named as such', async () => {
+  const sasl: SaslConfig = { mechanism: 'oauthbearer', token: async () => unsignedToken(60) }
+  const error = await failureOf(clusterWith({ brokers: [kafka.saslTls], tls: { ca: kafka.ca }, sasl }))
+  expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+  expect(error.message).toContain('oauthbearer')
 })
 
 test('a certificate that nobody vouches for is refused', async () => {
