@@ -21,7 +21,7 @@ export class PartitionQueue {
   }
 
   push(entries: readonly Entry[], position: bigint): void {
-    this.entries.push(...entries)
+    for (const entry of entries) this.entries.push(entry)
     this.position = position
     this.#bytes += sumBytes(entries)
   }

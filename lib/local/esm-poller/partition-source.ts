@@ -1,14 +1,10 @@
 import { type Clock, type Deadline, deadlineIn } from '../../clock.ts'
-import { isRelayError, messageOf, RelayError } from '../../errors.ts'
 import type { Cluster } from '../../kafka/cluster.ts'
-import { type FetchedPartition, readPartitions } from '../../kafka/fetch.ts'
-import { payloadBytesMax } from '../lambda-host/invoke-result.ts'
-import { type Entry, entryOf, envelopeBytes } from './event-encoding.ts'
 import { GroupMember, type Membership } from './group-member.ts'
 import { Notifier } from './notifier.ts'
 import { PartitionQueue } from './partition-queue.ts'
-import { fitsAlone } from './plan-batch.ts'
-import type { MutableStats, PollerEvent } from './poller-event.ts'
+import { PartitionReader } from './partition-reader.ts'
+import { type MutableStats, type PollerEvent, troubleEvent } from './poller-event.ts'
 import type { PollerSettings } from './poller-options.ts'
 import { startingPositions } from './starting-position.ts'
 
@@ -16,12 +12,9 @@ const heartbeatEveryMs = 300
 const partitionsLookedAtEveryMs = 5_000
 const requestTimeoutMs = 10_000
 const pauseMs = 200
-const fetchBytesMax = 8 * 1024 * 1024
-const fetchWaitMs = 100
 
 /**
- * The reading half of one poller: a member of the group, and a queue for each partition that it owns. It is read with
- * the relay's own fetch (read_committed, exact positions past markers and aborted records).
+ * The reading half of one poller: a member of the group, and a queue for each partition that it owns.
  */
 export class PartitionSource {
   readonly changed = new Notifier()
@@ -32,11 +25,10 @@ export class PartitionSource {
   readonly #emit: (event: PollerEvent) => void
   readonly #poller: number
   readonly #member: GroupMember
+  readonly #reader: PartitionReader
   readonly #assigned = Promise.withResolvers<void>()
   #queues: PartitionQueue[] = []
   #membership: Membership | null = null
-  #topicId = ''
-  #tombstones = 0
 
   constructor(cluster: Cluster, settings: PollerSettings, poller: number, stats: MutableStats) {
     this.#cluster = cluster
@@ -46,14 +38,12 @@ export class PartitionSource {
     this.#poller = poller
     this.#emit = settings.onEvent
     this.#member = new GroupMember(cluster, settings)
+    this.#reader = new PartitionReader({ cluster, settings, poller, stats, changed: this.changed })
   }
 
   /** Before `run`. @throws RelayError TOPIC_MISSING, BROKER_UNAVAILABLE, AUTHENTICATION_FAILED */
-  async lookUpTopic(): Promise<void> {
-    const { topic } = this.#settings
-    const found = (await this.#cluster.topics([topic], this.#soon(), 'fresh')).get(topic)
-    if (!found) throw new RelayError('TOPIC_MISSING', `The topic ${topic} does not exist; create it.`)
-    this.#topicId = found.topicId
+  lookUpTopic(): Promise<void> {
+    return this.#reader.lookUpTopic()
   }
 
   /** Resolves when the group has given it partitions for the first time, or none. */
@@ -67,7 +57,7 @@ export class PartitionSource {
 
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#stayMember(signal), this.#read(signal)])
+    await Promise.all([this.#stayMember(signal), this.#reader.run(() => this.#queues, signal)])
     await this.#member.leave()
   }
 
@@ -135,94 +125,18 @@ export class PartitionSource {
 
   async #open(partitions: readonly number[]): Promise<PartitionQueue[]> {
     const { topic } = this.#settings
-    await this.lookUpTopic()
-    const positions = await startingPositions(this.#cluster, this.#settings, partitions, this.#soon())
-    const queues = partitions.map(
-      (partition) => new PartitionQueue(topic, partition, positions.get(partition)?.offset ?? 0n),
-    )
-    const resolved = partitions.filter((partition) => positions.get(partition)?.committed === false)
+    await this.#reader.lookUpTopic()
+    const starts = await startingPositions(this.#cluster, this.#settings, partitions, this.#soon())
     // Written down at once: after a rebalance LATEST would otherwise mean another moment, and skip what came in between.
-    if (resolved.length > 0)
-      await this.#member.commit(
-        new Map(resolved.map((partition) => [partition, positions.get(partition)?.offset ?? 0n])),
-      )
-    return queues
-  }
-
-  async #read(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const seen = this.changed.version
-      const { batchSize } = this.#settings
-      const hungry = this.#queues.filter((queue) => !queue.isFull(2 * batchSize, 2 * payloadBytesMax))
-      try {
-        if (hungry.length === 0) await this.changed.after(seen, pauseMs, this.#clock, signal)
-        else await this.#readOnce(hungry, signal)
-      } catch (error) {
-        this.#note(error)
-        await this.#pause(signal)
-      }
+    const resolved = starts.filter(({ committed }) => !committed)
+    if (resolved.length > 0) {
+      await this.#member.commit(new Map(resolved.map(({ partition, offset }) => [partition, offset])))
     }
-  }
-
-  async #readOnce(queues: readonly PartitionQueue[], signal: AbortSignal): Promise<void> {
-    const asks = queues.map(({ partition, position: from }) => {
-      const { topic } = this.#settings
-      return { topic, topicId: this.#topicId, partition, from, until: 2n ** 63n - 1n, maxBytes: fetchBytesMax }
-    })
-    const limits = { maxBytes: fetchBytesMax, maxWaitMs: fetchWaitMs }
-    const answers = await readPartitions(this.#cluster, asks, limits, this.#soon())
-    let troubled = false
-    for (const [index, answer] of answers.entries()) {
-      const queue = queues[index]
-      if (queue === undefined || !queue.owned) continue
-      if (answer.error) {
-        troubled = true
-        await this.#recover(queue, answer.error)
-      } else if (answer.until > queue.position) {
-        this.#take(queue, answer)
-      }
-    }
-    if (troubled) await this.#pause(signal)
-  }
-
-  #take(queue: PartitionQueue, { records, until }: FetchedPartition): void {
-    const now = this.#clock.now()
-    const limits = { payloadBytesMax, recordsMax: 1, envelopeBytes: envelopeBytes(this.#settings.brokers.join(',')) }
-    const entries: Entry[] = []
-    for (const record of records) {
-      const entry = entryOf(record, this.#tombstoneForm(), now)
-      if (fitsAlone(queue.groupBytes, entry.jsonBytes, limits)) entries.push(entry)
-      else this.#drop(queue, record.offset, entry.jsonBytes)
-    }
-    queue.push(entries, until)
-    this.changed.notify()
-  }
-
-  /** What AWS does with it is documented for on-failure destinations only; without one it is gone. */
-  #drop(queue: PartitionQueue, offset: bigint, bytes: number): void {
-    this.#stats.oversized++
-    this.#emit({ kind: 'oversized', poller: this.#poller, partition: queue.partition, offset, bytes })
-  }
-
-  /** As a consumer with `auto.offset.reset` earliest: a position outside the log goes to its start. */
-  async #recover(queue: PartitionQueue, error: RelayError): Promise<void> {
-    this.#note(error)
-    if (error.code === 'SOURCE_REPLACED') await this.lookUpTopic()
-    if (error.code !== 'OFFSET_OUT_OF_RANGE') return
-    const settings = { ...this.#settings, startingPosition: 'TRIM_HORIZON' } as const
-    const positions = await startingPositions(this.#cluster, settings, [queue.partition], this.#soon(), 'anew')
-    queue.position = positions.get(queue.partition)?.offset ?? queue.position
-  }
-
-  #tombstoneForm(): 'null' | 'absent' {
-    const { tombstones } = this.#settings
-    if (tombstones !== 'alternate') return tombstones
-    return this.#tombstones++ % 2 === 0 ? 'null' : 'absent'
+    return starts.map(({ partition, offset }) => new PartitionQueue(topic, partition, offset))
   }
 
   #note(error: unknown): void {
-    const code = isRelayError(error) ? '' : 'unexpected: '
-    this.#emit({ kind: 'trouble', poller: this.#poller, message: `${code}${messageOf(error)}` })
+    this.#emit(troubleEvent(this.#poller, error))
   }
 
   #soon(): Deadline {

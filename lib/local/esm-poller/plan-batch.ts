@@ -47,5 +47,9 @@ export function planBatch(waiting: readonly Waiting[], limits: BatchLimits): Bat
   return { counts, records, payloadBytes, full: full || records === limits.recordsMax }
 }
 
-export const fitsAlone = (groupBytes: number, jsonBytes: number, limits: BatchLimits): boolean =>
-  limits.envelopeBytes + groupBytes + jsonBytes <= limits.payloadBytesMax
+/** Whether an event can carry a record at all. */
+export const fitsAlone = (
+  groupBytes: number,
+  jsonBytes: number,
+  limits: Pick<BatchLimits, 'payloadBytesMax' | 'envelopeBytes'>,
+): boolean => limits.envelopeBytes + groupBytes + jsonBytes <= limits.payloadBytesMax

@@ -1,3 +1,4 @@
+import { isRelayError, messageOf } from '../../errors.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
 
 export interface DeliveredRange {
@@ -43,6 +44,12 @@ export type PollerEvent =
       readonly bytes: number
     }
   | { readonly kind: 'trouble'; readonly poller: number; readonly message: string }
+
+export const troubleEvent = (poller: number, error: unknown): PollerEvent => ({
+  kind: 'trouble',
+  poller,
+  message: isRelayError(error) ? error.message : `unexpected: ${messageOf(error)}`,
+})
 
 export interface PollerStats {
   readonly invocations: number

@@ -5,6 +5,7 @@ import { listOffsets } from '../../kafka/offsets.ts'
 import type { PollerSettings, StartingPosition } from './poller-options.ts'
 
 export interface Start {
+  readonly partition: number
   readonly offset: bigint
   /** False: resolved just now from the mapping's starting position, the group had none. */
   readonly committed: boolean
@@ -20,7 +21,7 @@ export async function startingPositions(
   partitions: readonly number[],
   deadline: Deadline,
   anew?: 'anew',
-): Promise<ReadonlyMap<number, Start>> {
+): Promise<readonly Start[]> {
   const found = new Map<number, Start>()
   if (!anew) {
     const places = partitions.map((partition) => ({ topic: settings.topic, partition }))
@@ -28,7 +29,7 @@ export async function startingPositions(
     for (const answer of await fetchCommitted(cluster, question, deadline)) {
       if ('error' in answer) throw answer.error
       if ('offset' in answer && answer.offset !== null)
-        found.set(answer.partition, { offset: answer.offset, committed: true })
+        found.set(answer.partition, { partition: answer.partition, offset: answer.offset, committed: true })
     }
   }
   const missing = partitions.filter((partition) => !found.has(partition))
@@ -39,9 +40,9 @@ export async function startingPositions(
     settings.startingPosition,
     deadline,
   )) {
-    found.set(partition, { offset, committed: false })
+    found.set(partition, { partition, offset, committed: false })
   }
-  return found
+  return [...found.values()]
 }
 
 async function resolve(

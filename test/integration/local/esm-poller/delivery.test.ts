@@ -142,18 +142,19 @@ describe('events', () => {
     await untilCommitted(group, topic, new Map([[0, 3]]))
   })
 
-  test('wait for the batching window to fill, and no longer', async () => {
+  test('wait for the batching window when they are not full, and go at once when they are', async () => {
     const topic = await createTopic(brokers, 'esm-window')
-    const watched = new WatchedFunction()
-    await start(topic, watched, { batchSize: 3, batchingWindowMs: 400 })
-    await produce(brokers, topic, numbered(1))
-    await watched.until((calls) => calls.length === 1)
-    expect(watched.calls[0]?.records).toEqual(['0@0'])
+    const patient = new WatchedFunction()
+    await start(topic, patient, { batchSize: 3, batchingWindowMs: 300_000 })
+    const waiting = new WatchedFunction()
+    await start(topic, waiting, { batchSize: 4, batchingWindowMs: 400 })
     const producedAtMs = Date.now()
     await produce(brokers, topic, numbered(3))
-    await watched.until((calls) => calls.length === 2)
-    expect(watched.calls[1]?.records).toEqual(places(0, 3, 1))
-    expect(Date.now() - producedAtMs).toBeLessThan(400)
+    await patient.until((calls) => calls.length === 1)
+    await waiting.until((calls) => calls.length === 1)
+    expect(patient.calls[0]?.records).toEqual(places(0, 3))
+    expect(waiting.calls[0]?.records).toEqual(places(0, 3))
+    expect(Number(waiting.calls[0]?.startedAtMs) - producedAtMs).toBeGreaterThanOrEqual(400)
   })
 
   test('pass over aborted records and markers without stalling, and the group moves behind them', async () => {
