@@ -18,7 +18,7 @@ const standstillMs = 2_000
 /**
  * A clock whose time moves only when it is told to. Sleepers wake in the order of their due times, those of one
  * moment in the order in which they went to sleep, and everything that one of them sets in motion runs before the
- * next is woken: the same calls give the same order, every time.
+ * next is woken: the same calls give the same order, every time. Like real clocks it counts whole milliseconds.
  */
 export class VirtualClock implements Clock {
   private nowMs: number
@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const sleeper: Sleeper = {
-        dueMs: this.nowMs + Math.max(0, ms),
+        dueMs: this.nowMs + Math.max(0, Math.ceil(ms)),
         wake: () => {
           signal?.removeEventListener('abort', onAbort)
           resolve()
@@ -63,7 +63,7 @@ export class VirtualClock implements Clock {
 
   /** Moves time on by `ms` and wakes whoever is due on the way, each at its own moment. */
   async advance(ms: number): Promise<void> {
-    const untilMs = this.nowMs + ms
+    const untilMs = this.nowMs + Math.round(ms)
     await settle()
     for (let next = this.nextWakeMs; next !== null && next <= untilMs; next = this.nextWakeMs) await this.wakeNext()
     this.nowMs = Math.max(this.nowMs, untilMs)

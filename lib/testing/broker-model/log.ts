@@ -132,9 +132,9 @@ export class PartitionLog {
   read(from: bigint, isolation: Isolation, maxBytes: number, atLeastOne: boolean): ReadResult {
     if (from < this.start || from > this.end) return { code: codes.OFFSET_OUT_OF_RANGE, bytes: nothing, aborted: null }
     const bound = this.boundOf(isolation)
-    const nextSegment = this.segments.find(({ baseOffset }) => baseOffset > from)?.baseOffset ?? this.end
-    const readableEnd = nextSegment < bound ? nextSegment : bound
-    const readable = this.batches.filter(({ batch }) => batch.lastOffset >= from && batch.lastOffset < readableEnd)
+    const segmentEnd = this.segments.find(({ baseOffset }) => baseOffset > from)?.baseOffset ?? this.end
+    const isReadable = (last: bigint) => last >= from && last < bound && last < segmentEnd
+    const readable = this.batches.filter(({ batch }) => isReadable(batch.lastOffset))
     const taken = take(readable, maxBytes, atLeastOne)
     const bytes = Buffer.concat(taken.map((stored) => stored.bytes))
     const sizeBytes = taken.length === 1 && atLeastOne ? bytes.length : Math.min(bytes.length, maxBytes)

@@ -48,6 +48,16 @@ describe('VirtualClock', () => {
     expect([woke, clock.now(), clock.sleeping, clock.nextWakeMs]).toEqual([false, 7, 1, 8])
   })
 
+  it('counts whole milliseconds, and sleeps rather too long than too short', async () => {
+    const clock = new VirtualClock(0)
+    const woken: number[] = []
+    void clock.sleep(1.2).then(() => woken.push(clock.now()))
+    await clock.advance(1)
+    expect(woken).toEqual([])
+    await clock.advance(1)
+    expect(woken).toEqual([2])
+  })
+
   it('rejects an aborted sleep with the reason and forgets it', async () => {
     const clock = new VirtualClock(0)
     const abort = new AbortController()
