@@ -43,7 +43,7 @@ export async function openLane(
   const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
   try {
     await learnBatchBounds(runtime, deadline)
-    const warm = warmStart(runtime, id, acquired)
+    const warm = warmStart(runtime, id, seen, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
     const workUntil = deadlineAt(runtime.clock, deadline.atMs - releaseReserveMs(runtime.settings))
     const lane = newLane({ runtime, id, topics, bell, fence, found, deadline: workUntil, renewal, ...start })
@@ -88,11 +88,15 @@ function acquire(
   return acquireFence(fences, clock, random, request, deadline)
 }
 
-/** R5, R7: only for a record that was free, with our token and our last nonce, and a session that the last window left reusable. */
-function warmStart(runtime: RelayRuntime, id: LaneId, acquired: Acquired) {
+/**
+ * R5, R7: only for a record that was free, with our token and our last nonce, and a session that the last window left
+ * reusable. Not when the broker has forgotten an offset meanwhile: F is committed again behind a barrier, before the
+ * record becomes dirty.
+ */
+function warmStart(runtime: RelayRuntime, id: LaneId, seen: Look, acquired: Acquired) {
   const resume = runtime.warm.get(id.transactionalId)?.resume
   const samePartitions = resume && id.partitions.every((partition) => resume.positions.has(partition))
-  if (!acquired.continued || !samePartitions || !resume.session.reusable) return null
+  if (!acquired.continued || !seen.allCommitted || !samePartitions || !resume.session.reusable) return null
   return { ...resume, attempts: acquired.handle.record.attempts }
 }
 
