@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Cluster } from '../../../lib/kafka/cluster.ts'
+import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
+import { clusterAt, within } from '../../helpers/kafka-client.ts'
+import { batches, laneOn, offsetOf, openReady, valuesIn } from '../../helpers/sessions.ts'
+import { createTopic } from '../../helpers/topics.ts'
+
+describe('a session on three brokers of Kafka 4.1', () => {
+  let dataDir: string
+  let kafka: KafkaHandle
+  let cluster: Cluster
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'fencepost-three-'))
+    kafka = await startKafka({ version: '4.1', nodes: 3, dataDir, heapMb: 384 })
+    cluster = clusterAt(kafka.brokers)
+  })
+  afterAll(async () => {
+    await cluster?.close()
+    await kafka?.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  test('commits over several leaders; when one dies between joining and sending, its successor takes the batches: one copy each', {
+    timeout: 120_000,
+  }, async () => {
+    const topic = await createTopic(kafka.brokers, 'spread', { partitions: 6, replicationFactor: 3 })
+    const lane = laneOn(topic)
+    const partitions = Array.from({ length: 6 }, (_, partition) => ({ topic, partition }))
+    const session = await openReady(cluster, lane)
+    for (let round = 1; round <= 4; round++) {
+      await session.begin(partitions, within(60_000))
+      const victim = round === 3 ? await leaderOf(cluster, topic, 0, kafka) : null
+      await victim?.kill('SIGKILL')
+      const sends = partitions.map(({ partition }) =>
+        session.send([batches(topic, partition, [`${round}a`], [`${round}b`])], within(60_000)),
+      )
+      await Promise.all([...sends, session.sendOffsets([offsetOf(lane, round)], within(60_000))])
+      await session.commit(within(60_000))
+      if (round === 3) await victim?.restart()
+    }
+    expect(session.protocol).toBe(2)
+    const next = await openReady(cluster, lane)
+    expect(await next.readCommitted([lane.source], within(30_000))).toMatchObject([{ offset: 4n }])
+    const expected = [1, 2, 3, 4].flatMap((round) => [`${round}a`, `${round}b`])
+    for (const { partition } of partitions) expect(await valuesIn(cluster, topic, partition)).toEqual(expected)
+  })
+})
+
+async function leaderOf(cluster: Cluster, topic: string, partition: number, kafka: KafkaHandle) {
+  const leader = await cluster.locate({ to: 'leader', topic, partition }, within(10_000))
+  const found = kafka.nodes.find((node) => node.id === leader.nodeId)
+  if (found === undefined) throw new Error(`no node ${leader.nodeId}`)
+  return found
+}
