@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { RelayError } from '../errors.ts'
+import { isPromiseLike } from '../promise-like.ts'
 import { ValidationError } from './codec.ts'
 
 const ISSUES_SHOWN_MAX = 5
@@ -8,7 +9,7 @@ const ISSUE_CHARACTERS_MAX = 160
 /** The validator's value. @throws ValidationError naming the first issues; RelayError CONFIG_INVALID for an asynchronous validator */
 export function validate(schema: StandardSchemaV1, value: unknown): unknown {
   const result = schema['~standard'].validate(value)
-  if (result instanceof Promise) throw asynchronous(schema, result)
+  if (isPromiseLike(result)) throw asynchronous(schema, result)
   if (result.issues) throw new ValidationError(issuesText(result.issues))
   return result.value
 }
@@ -18,8 +19,8 @@ export function assertSyncSchema(schema: StandardSchemaV1): void {
   if ('async' in schema && schema.async === true) throw asynchronous(schema)
 }
 
-function asynchronous(schema: StandardSchemaV1, result?: Promise<unknown>): RelayError {
-  result?.catch(() => undefined)
+function asynchronous(schema: StandardSchemaV1, result?: PromiseLike<unknown>): RelayError {
+  result?.then(undefined, () => undefined) // what it comes to is of no interest any more
   return new RelayError(
     'CONFIG_INVALID',
     `the ${schema['~standard'].vendor} validator given to json() is asynchronous, and records are decoded synchronously; ` +

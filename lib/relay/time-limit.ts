@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { RelayError } from '../errors.ts'
 
-/** A signal that is aborted after some time, or when its parent is. Call `end` when the work is done: it ends the timer. */
+/** A signal that is aborted after some time, or when its parent is (which it must not be yet). Call `end` when the work is done: it ends the timer. */
 export interface TimeLimit {
   readonly signal: AbortSignal
   end(): void
@@ -11,7 +11,6 @@ export function startTimeLimit(clock: Clock, ms: number, late: () => RelayError,
   const limit = new AbortController()
   const ended = new AbortController()
   const followParent = () => limit.abort(parent?.reason)
-  if (parent?.aborted) followParent()
   parent?.addEventListener('abort', followParent, { once: true })
   clock.sleep(ms, ended.signal).then(
     () => limit.abort(late()),
@@ -36,7 +35,6 @@ export function within<Value>(signal: AbortSignal, work: PromiseLike<Value>): Pr
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     const stopListening = () => signal.removeEventListener('abort', onAbort)
-    work.then(resolve, reject)
-    work.then(stopListening, stopListening)
+    Promise.resolve(work).finally(stopListening).then(resolve, reject)
   })
 }

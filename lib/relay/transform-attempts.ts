@@ -36,7 +36,6 @@ export async function callWithAttempts(
     try {
       return await callOnce(start, limits.timeoutMs, context)
     } catch (error) {
-      context.time.signal.throwIfAborted()
       if (attempt >= limits.retries || !mayPassLater(error)) throw error
       await context.clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** attempt, PAUSE_MS_MAX), context.time.signal)
     }
@@ -44,6 +43,7 @@ export async function callWithAttempts(
 }
 
 async function callOnce(start: StartCall, timeoutMs: number, context: AttemptContext): Promise<TransformCall> {
+  context.time.signal.throwIfAborted()
   const limit = startTimeLimit(context.clock, timeoutMs, () => callTimedOut(timeoutMs), context.time.signal)
   const call = new TransformCall(context.onLateEmit)
   try {
@@ -51,7 +51,7 @@ async function callOnce(start: StartCall, timeoutMs: number, context: AttemptCon
     return call.finish()
   } catch (error) {
     call.giveUp()
-    throw limit.signal.aborted ? limit.signal.reason : error
+    throw error
   } finally {
     limit.end()
   }

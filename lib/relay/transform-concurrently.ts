@@ -34,7 +34,7 @@ export async function transformConcurrently(
     await Promise.all(workers)
   } catch (error) {
     time.giveUp(error)
-    await Promise.allSettled(workers)
+    await Promise.allSettled(workers) // none may touch the sink once the window is over
     throw error
   }
 }

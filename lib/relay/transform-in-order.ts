@@ -1,4 +1,5 @@
 import type { KafkaRecord } from '../kafka/record.ts'
+import { isPromiseLike } from '../promise-like.ts'
 import { decodeRecord } from './source-record.ts'
 import { TransformCall } from './transform-call.ts'
 import { rejectionOf, type TransformOutcome } from './transform-results.ts'
@@ -23,7 +24,7 @@ function callTransform(
   try {
     const record = decodeRecord(source, window.plan.source)
     const work = transform(record, contextOf(window, source, call, window.time.signal))
-    return work instanceof Promise ? finishLater(window, source, call, work) : call.finish()
+    return isPromiseLike(work) ? finishLater(window, source, call, work) : call.finish()
   } catch (error) {
     call.giveUp()
     return rejectionOf(error, source)
@@ -34,14 +35,13 @@ async function finishLater(
   window: TransformWindow,
   source: KafkaRecord,
   call: TransformCall,
-  work: Promise<unknown>,
+  work: PromiseLike<unknown>,
 ): Promise<TransformOutcome> {
   try {
     await window.time.wait(work)
     return call.finish()
   } catch (error) {
     call.giveUp()
-    window.time.signal.throwIfAborted()
     return rejectionOf(error, source)
   }
 }

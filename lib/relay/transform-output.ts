@@ -2,6 +2,7 @@ import { type AnyCodec, type Codec, isNullable } from '../codecs/codec.ts'
 import { isRelayError, messageOf, RelayError } from '../errors.ts'
 import { partitionFor } from '../kafka/partitioner.ts'
 import type { Header, Output, OutputRecord } from '../kafka/record.ts'
+import { isPromiseLike } from '../promise-like.ts'
 import type { HeadersToEmit } from './emit.ts'
 import { recordId } from './source-record.ts'
 import type { Emission } from './transform-call.ts'
@@ -41,7 +42,7 @@ function encodeBytes({ output, value, options, source }: Emission): OutputRecord
 function encodeValue(codec: AnyCodec, value: unknown): Buffer | null {
   if (value === null && isNullable(codec)) return null
   if (value === null) throw new TypeError(`the value is null and ${codec.name} has no null; use nullable(...)`)
-  if (isPromise(value)) throw new TypeError('the value is a promise; await it')
+  if (isPromiseLike(value)) throw new TypeError('the value is a promise; await it')
   return encodeWith(codec, value)
 }
 
@@ -49,7 +50,7 @@ function encodeValue(codec: AnyCodec, value: unknown): Buffer | null {
 function encodeKey(codec: AnyCodec, key: unknown): Buffer | null {
   if (key === null) return null
   if (typeof key === 'string' && codec.name === 'bytes') return Buffer.from(key, 'utf8')
-  if (isPromise(key)) throw new TypeError('the key is a promise; await it')
+  if (isPromiseLike(key)) throw new TypeError('the key is a promise; await it')
   return encodeWith(codec, key)
 }
 
@@ -77,6 +78,3 @@ function checkTimestamp(timestamp: number): number {
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
-const isPromise = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'

@@ -47,7 +47,10 @@ export class TransformResults {
 
   #accept(source: KafkaRecord, emissions: readonly Emission[]): void {
     try {
-      this.#sink.append(emissions.map((emission) => encodeOutput(emission, this.#partitionCount)))
+      this.#sink.append(
+        emissions.map((emission) => encodeOutput(emission, this.#partitionCount)),
+        source,
+      )
     } catch (error) {
       this.#reject(source, rejectionOf(error, source))
       return
@@ -70,7 +73,7 @@ export class TransformResults {
     // The broker refused the record, perhaps for its timestamp: it stays in the headers, and the dead letter is dated now.
     const timestampMs = error.code === 'RECORD_INVALID' ? this.#clock.now() : source.timestampMs
     for (const form of deadLetterForms({ relay: this.#policy.relay, source, error, attempt: this.#attempt })) {
-      if (!this.#appendIfItFits({ topic, partition, record: { ...form, timestampMs } })) continue
+      if (!this.#appendIfItFits({ topic, partition, record: { ...form, timestampMs } }, source)) continue
       this.#counts.deadLetters++
       return
     }
@@ -81,9 +84,9 @@ export class TransformResults {
     )
   }
 
-  #appendIfItFits(output: Output): boolean {
+  #appendIfItFits(output: Output, source: KafkaRecord): boolean {
     try {
-      this.#sink.append([output])
+      this.#sink.append([output], source)
       return true
     } catch (error) {
       if (isRelayError(error) && error.code === 'RECORD_TOO_LARGE') return false

@@ -115,6 +115,22 @@ describe('a call that takes too long', () => {
     expect(clock.sleeping).toBe(0)
   })
 
+  test('may still emit when it wakes up: that is dropped with the attempt and stops nothing', async () => {
+    const clock = new VirtualClock()
+    const emits: (() => void)[] = []
+    const relay = relayOver({
+      async: { concurrency: 1, timeoutMs: 500, retries: 1 },
+      async transform({ value }, { emit }) {
+        emits.push(() => emit.out(`${value} ${emits.length}`))
+        if (emits.length === 1) return new Promise<void>(() => undefined)
+        expect(emits[0]).toThrow('EMIT_TOO_LATE')
+        emits[1]?.()
+      },
+    })
+    const outcome = await clock.run(transformWindow(relay, records('a'), { clock }))
+    expect(outcome.texts('out')).toEqual(['a 2'])
+  })
+
   test('passes at the second try if it is quick enough then', async () => {
     const clock = new VirtualClock()
     let calls = 0
@@ -162,6 +178,30 @@ describe('when a window cannot go on', () => {
     expect(begun).toEqual(['a', 'b'])
     expect(told).toEqual(['a'])
     expect(clock.sleeping).toBe(0)
+  })
+
+  test('it is over only when every worker is: none writes into a sink that is used again', async () => {
+    const clock = new VirtualClock()
+    let release = () => {}
+    let isOver = false
+    const yieldNow = () =>
+      new Promise<void>((resolve) => {
+        release = resolve
+      })
+    const relay = relayOver({
+      async: { concurrency: 2 },
+      async transform({ value }, { signal }) {
+        await clock.sleep(value === 'a' ? 20 : 30, signal)
+        if (value === 'b') throw retryWindow('the service is down')
+      },
+    })
+    const work = failure(transformWindow(relay, records('a', 'b', 'c'), { clock, yieldNow })).finally(() => {
+      isOver = true
+    })
+    await clock.advance(100)
+    expect(isOver).toBe(false)
+    release()
+    expect(await work).toMatchObject({ code: 'TRANSFORM_RETRY' })
   })
 
   test('it stops at the first record in source order that cannot pass, though a later one failed sooner', async () => {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { bytes, defineRelay, json, retryWindow, string, topic } from '../../../lib/index.ts'
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts'
@@ -79,6 +80,17 @@ describe('a transform', () => {
     expect((await transformWindow(relay, records('a', 'b'))).texts('out')).toEqual(['a', 'b'])
     expect(order).toEqual(['begin a', 'end a', 'begin b', 'end b'])
   })
+})
+
+test('a promise of another realm, no instance of ours, is awaited all the same', async () => {
+  const ForeignPromise: PromiseConstructor = runInNewContext('Promise')
+  const relay = defineRelay({
+    name: 'foreign',
+    ...text,
+    transform: ({ value }, { emit }) =>
+      new ForeignPromise<void>((resolve) => setImmediate(() => resolve(emit.out(value)))),
+  })
+  expect((await transformWindow(relay, records('a', 'b'))).texts('out')).toEqual(['a', 'b'])
 })
 
 describe('work that was not awaited', () => {
