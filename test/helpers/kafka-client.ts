@@ -37,7 +37,8 @@ export async function untilSettled<T>(
     const { code, value } = await ask(deadline)
     const { verdict, relocate } = classify(operation, code)
     if (verdict === 'ok') return value
-    if (verdict !== 'wait' && verdict !== 'resend') throw new Error(`${operation} answered ${code}: ${verdict}`)
+    const isWorthAsking = verdict === 'wait' || verdict === 'resend'
+    if (!isWorthAsking || deadline.remainingMs() <= 0) throw new Error(`${operation} answered ${code}: ${verdict}`)
     if (relocate) cluster.forget(target)
     await cluster.clock.sleep(20)
   }
