@@ -52,7 +52,10 @@ export interface RecordTransform<Source extends Topic, O extends Outputs, Setup 
    * Called for each record, in order per partition. It may run again for the same record after a crash: its emits count
    * once, whatever else it does counts as often as it runs.
    */
-  transform(record: RecordOf<Source>, context: TransformContext<O> & Setup): void | Promise<void>
+  transform(
+    record: RelayRecord<DecodedBy<Source['value']>, DecodedBy<Source['key']> | null>,
+    context: TransformContext<O> & Setup,
+  ): void | Promise<void>
   /** Several calls at once, outputs still in source order. Without it an async transform is awaited record by record. */
   readonly async?: AsyncSettings
   readonly transformWindow?: never
@@ -64,7 +67,7 @@ export interface WindowTransform<Source extends Topic, O extends Outputs, Setup 
    * at fault stands alone; that one is rejected. Tell an outage apart with `throw retryWindow(...)`.
    */
   transformWindow(
-    records: readonly RecordOf<Source>[],
+    records: readonly RelayRecord<DecodedBy<Source['value']>, DecodedBy<Source['key']> | null>[],
     context: WindowTransformContext<O> & Setup,
   ): void | Promise<void>
   readonly async?: Omit<AsyncSettings, 'concurrency'>
@@ -73,7 +76,7 @@ export interface WindowTransform<Source extends Topic, O extends Outputs, Setup 
 
 export type OnError = 'dead-letter' | 'stop' | 'skip'
 
-/** The record type of a source topic. */
+/** The record type of a source topic, for functions that a transform calls. */
 export type RecordOf<Source extends Topic> = RelayRecord<DecodedBy<Source['value']>, DecodedBy<Source['key']> | null>
 
 export interface TransformContext<O extends Outputs> {

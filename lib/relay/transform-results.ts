@@ -103,13 +103,8 @@ export class TransformResults {
  */
 export function rejectionOf(error: unknown, source: KafkaRecord): RelayError {
   if (!isRelayError(error)) {
-    return new RelayError(
-      'TRANSFORM_FAILED',
-      `the transform threw on record ${recordId(source)}: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    )
+    const message = `the transform threw on record ${recordId(source)}: ${messageOf(error)}`
+    return new RelayError('TRANSFORM_FAILED', message, { cause: error })
   }
   if (error.disposition !== 'reject-record') throw error
   return error
