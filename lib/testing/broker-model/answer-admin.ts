@@ -22,7 +22,8 @@ function createTopic(model: ClusterModel, plan: CreatableTopic, validateOnly: bo
   const created = { name, errorCode, errorMessage: null, topicConfigErrorCode: codes.NONE, configs: [] }
   if (errorCode !== codes.NONE) return { ...created, topicId: noTopicId, numPartitions: -1, replicationFactor: -1 }
   const partitions = Math.max(1, plan.numPartitions)
-  const replicationFactor = Math.max(1, plan.replicationFactor)
+  const isDefault = plan.replicationFactor === brokerDefault
+  const replicationFactor = isDefault ? Math.min(3, model.nodes.length) : plan.replicationFactor
   const configs = Object.fromEntries(plan.configs.map((config) => [config.name, config.value ?? '']))
   const topicId = validateOnly ? noTopicId : model.createTopic({ name, partitions, replicationFactor, configs }).id
   return { ...created, topicId, numPartitions: partitions, replicationFactor }
