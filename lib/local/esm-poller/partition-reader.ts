@@ -13,7 +13,7 @@ import { startingPositions } from './starting-position.ts'
 
 const requestTimeoutMs = 10_000
 const pauseMs = 200
-const fetchBytesMax = 8 * 1024 * 1024
+const fetchBytesMax = 4 * 1024 * 1024
 const fetchWaitMs = 100
 const endless = 2n ** 63n - 1n
 

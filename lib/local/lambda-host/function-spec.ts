@@ -15,7 +15,7 @@ export interface DeployOptions {
   readonly maxConcurrency?: number
   /** Sends each invocation to another container than the last one. Default false: the most recently used first. */
   readonly hop?: boolean
-  /** Grows with each deploy of a name. Default: one more than the last. */
+  /** Grows with each deploy of a name; becomes FENCEPOST_GENERATION. Default: one more than the last. */
   readonly generation?: number
 }
 
@@ -79,6 +79,7 @@ export function containerEnv(spec: FunctionSpec, runtimeApi: string, logStream: 
     TZ: ':UTC',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
+    FENCEPOST_GENERATION: String(spec.generation),
     ...spec.env,
     _HANDLER: spec.handler,
     LAMBDA_TASK_ROOT: spec.taskRoot,

@@ -100,7 +100,7 @@ describe('chaos', () => {
   })
 
   test('a container stopped in mid-invocation runs into its timeout', async () => {
-    await functions.deploy('stopped', hanging, { timeoutMs: 400 })
+    await functions.deploy('stopped', hanging, { timeoutMs: 2_000 })
     const result = functions.host.invoke('stopped', { hang: true })
     const { id, pid } = await busyContainer('stopped')
     functions.host.kill(id, 'SIGSTOP')

@@ -35,6 +35,7 @@ test("the user's variables reach the function, the reserved ones stay Lambda's",
   expect(env).toMatchObject({
     MINE: '1',
     AWS_ACCESS_KEY_ID: 'key',
+    FENCEPOST_GENERATION: '3',
     AWS_REGION: 'eu-west-1',
     AWS_LAMBDA_RUNTIME_API: 'h:1',
     AWS_LAMBDA_LOG_STREAM_NAME: 's-1',
