@@ -1,11 +1,11 @@
 import { type Deadline, type Random, sooner } from '../clock.ts'
-import { isRelayError, RelayError } from '../errors.ts'
+import { RelayError } from '../errors.ts'
 import type { Answer, Cluster, Target } from '../kafka/cluster.ts'
-import { TransportError } from '../kafka/transport.ts'
 import { brokerTimeoutMaxMs, openTransactionOf } from './describe.ts'
 import { EPOCH_SPENT, type ProducerIdentity } from './epoch.ts'
 import { errorOf, type Judgement, judgeCode } from './judgement.ts'
 import { pauses } from './pause.ts'
+import { isSilence, type Silence, silenceOf } from './silence.ts'
 
 /** Kept back at the end of the deadline, to find out what the barrier is stuck behind. */
 const DESCRIBE_MS = 500
@@ -41,10 +41,12 @@ export async function barrier(
 async function initProducerId(cluster: Cluster, barrier: Barrier, random: Random, deadline: Deadline) {
   const pause = pauses(cluster.clock, random)
   const askingEnds = withoutReserve(deadline)
-  for (;;) {
+  for (let stuck = false; ; ) {
     const last = await attempt(cluster, barrier, askingEnds)
     if ('body' in last) return { producerId: last.body.producerId, producerEpoch: last.body.producerEpoch }
-    if (!(await pause(askingEnds))) throw await gaveUp(cluster, barrier, last, deadline)
+    stuck ||= !isSilence(last) && last.code === CONCURRENT_TRANSACTIONS
+    if (await pause(askingEnds)) continue
+    throw stuck ? await barrierStuck(cluster, barrier, deadline) : unavailable(barrier, last)
   }
 }
 
@@ -56,9 +58,10 @@ const withoutReserve = (deadline: Deadline): Deadline => {
 /** The answer, or why another attempt is needed; whatever no attempt can heal is thrown. */
 async function attempt(
   cluster: Cluster,
-  { transactionalId, transactionTimeoutMs, attemptTimeoutMs }: Barrier,
+  barrier: Barrier,
   deadline: Deadline,
-): Promise<Answer<'InitProducerId'> | Judgement | TransportError | RelayError> {
+): Promise<Answer<'InitProducerId'> | Judgement | Silence> {
+  const { transactionalId, transactionTimeoutMs, attemptTimeoutMs } = barrier
   const target = targetOf(transactionalId)
   const body = { transactionalId, transactionTimeoutMs, producerId: -1n, producerEpoch: -1 }
   try {
@@ -68,58 +71,51 @@ async function attempt(
     if (judgement.verdict === 'ok') return answer
     if (judgement.relocate) cluster.forget(target)
     if (judgement.verdict === 'wait' || judgement.verdict === 'resend') return judgement
-    throw await refused(cluster, answer, judgement, transactionalId, transactionTimeoutMs, deadline)
+    throw await refused(cluster, barrier, answer, judgement, deadline)
   } catch (error) {
-    const healable =
-      (error instanceof TransportError && error.reason !== 'authentication') ||
-      (isRelayError(error) && error.code === 'BROKER_UNAVAILABLE')
-    if (!healable) throw error
+    const silence = silenceOf(error, `InitProducerId of ${nameOf(barrier)}`)
+    if (!silence.healable) throw silence.error
     cluster.forget(target)
-    return error
+    return silence
   }
 }
 
 const targetOf = (transactionalId: string | null): Target =>
   transactionalId === null ? { to: 'any' } : { to: 'transaction-coordinator', key: transactionalId }
 
+const nameOf = ({ transactionalId }: Barrier): string => transactionalId ?? 'a producer without id'
+
 async function refused(
   cluster: Cluster,
+  barrier: Barrier,
   { node }: Answer<'InitProducerId'>,
   judgement: Judgement,
-  transactionalId: string | null,
-  timeoutMs: number,
   deadline: Deadline,
 ): Promise<RelayError> {
-  const id = transactionalId ?? 'a producer without id'
-  if (judgement.verdict !== 'config') return errorOf(judgement, id)
+  if (judgement.verdict !== 'config') return errorOf(judgement, nameOf(barrier))
+  const { transactionalId, transactionTimeoutMs } = barrier
   const maxMs = await brokerTimeoutMaxMs(cluster, node, deadline)
-  const bound = maxMs === null ? 'the broker does not say its own' : `the broker allows ${maxMs}`
+  const bound = maxMs === null ? 'the broker does not say its own bound' : `the broker allows ${maxMs}`
   return new RelayError(
     'TRANSACTION_TIMEOUT_TOO_LONG',
-    `transaction timeout of ${id} is ${timeoutMs} ms, ${bound} (transaction.max.timeout.ms); lower the function timeout or raise the broker's bound`,
-    { context: { transactionalId, transactionTimeoutMs: timeoutMs, transactionMaxTimeoutMs: maxMs } },
+    `transaction timeout of ${nameOf(barrier)} is ${transactionTimeoutMs} ms, ${bound} (transaction.max.timeout.ms); lower the function timeout or raise the broker's bound`,
+    { context: { transactionalId, transactionTimeoutMs, transactionMaxTimeoutMs: maxMs } },
   )
 }
 
-async function gaveUp(
-  cluster: Cluster,
-  { transactionalId }: Barrier,
-  last: Judgement | TransportError | RelayError,
-  deadline: Deadline,
-): Promise<RelayError> {
-  const id = transactionalId ?? 'a producer without id'
-  if (last instanceof Error) {
-    return new RelayError('BROKER_UNAVAILABLE', `InitProducerId of ${id} got no answer: ${last.message}`, {
-      cause: last,
-    })
+function unavailable(barrier: Barrier, last: Judgement | Silence): RelayError {
+  const asked = `InitProducerId of ${nameOf(barrier)}`
+  if (!isSilence(last)) {
+    return new RelayError('BROKER_UNAVAILABLE', `${asked} was answered ${last.name} until the deadline`)
   }
-  if (last.code !== CONCURRENT_TRANSACTIONS || transactionalId === null) {
-    return new RelayError('BROKER_UNAVAILABLE', `InitProducerId of ${id} was answered ${last.name} until the deadline`)
-  }
-  const open = await openTransactionOf(cluster, transactionalId, deadline)
-  return new RelayError(
-    'BARRIER_STUCK',
-    `the last transaction of ${id} does not finish: ${open?.summary ?? 'the coordinator does not describe it'}`,
-    { context: { transactionalId, ...open } },
-  )
+  return new RelayError('BROKER_UNAVAILABLE', last.error.message, { cause: last.error })
+}
+
+async function barrierStuck(cluster: Cluster, barrier: Barrier, deadline: Deadline): Promise<RelayError> {
+  const id = nameOf(barrier)
+  const open = await openTransactionOf(cluster, id, deadline)
+  const found = open?.summary ?? 'the coordinator does not describe it'
+  return new RelayError('BARRIER_STUCK', `the last transaction of ${id} does not finish: ${found}`, {
+    context: { transactionalId: barrier.transactionalId, ...open },
+  })
 }

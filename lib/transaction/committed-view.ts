@@ -91,7 +91,8 @@ export class CommittedView {
   async areCommitted(offsets: readonly OffsetToCommit[], deadline: Deadline): Promise<boolean | null> {
     const settled = sooner(this.#cluster.clock, deadline, SETTLING_MS)
     const answers = await this.#untilStable(offsets, settled, settled).catch(() => null)
-    return answers && answers.every((answer, index) => answer.offset === offsets[index]?.offset)
+    if (answers === null) return null
+    return answers.every((answer, index) => answer.offset === offsets[index]?.offset)
   }
 
   /** What a transaction commits that is going to be aborted anyway. */

@@ -4,8 +4,9 @@ import type { Answer } from '../kafka/cluster.ts'
 import { classify, kafkaErrorName } from '../kafka/errors.ts'
 import { decideEnd, type Earlier, rememberEnd } from './end-outcome.ts'
 import type { ProducerIdentity } from './epoch.ts'
-import { isSilence, type Outgoing, type Sending, type Silence, transmit } from './exchange.ts'
+import { type Outgoing, type Sending, transmit } from './exchange.ts'
 import { pauses } from './pause.ts'
+import { isSilence, type Silence } from './silence.ts'
 
 /**
  * EndTxn(commit), step 10. Call only after `ledger.commit()`. Resolves only when the transaction is committed.

@@ -1,11 +1,11 @@
 import { type Deadline, type Random, sooner } from '../clock.ts'
-import { isRelayError, messageOf, RelayError } from '../errors.ts'
+import { RelayError } from '../errors.ts'
 import type { Answer, Cluster, Target } from '../kafka/cluster.ts'
 import type { Api, RequestOf } from '../kafka/protocol/generated/index.ts'
-import { TransportError } from '../kafka/transport.ts'
 import { errorOf, type Judgement } from './judgement.ts'
 import type { SessionLedger } from './ledger.ts'
 import { pauses } from './pause.ts'
+import { isSilence, type Silence, silenceOf } from './silence.ts'
 
 /** What every request of a transaction needs. */
 export interface Sending {
@@ -22,17 +22,6 @@ export interface Outgoing<A extends Api> {
   readonly body: RequestOf<A>
   readonly versions?: { readonly minVersion?: number; readonly maxVersion?: number }
 }
-
-/** No answer came. */
-export interface Silence {
-  readonly error: RelayError
-  /** False only when no byte of the request can have reached a broker. */
-  readonly left: boolean
-  /** Whether trying again can help: a broken connection or a broker that is away, not wrong credentials. */
-  readonly healable: boolean
-}
-
-export const isSilence = (result: object): result is Silence => 'healable' in result
 
 /**
  * One transmission, counted before it leaves and settled when it was answered or cannot have left. Without an answer
@@ -57,18 +46,6 @@ export async function transmit<A extends Api>(
     cluster.forget(request.target)
     return silence
   }
-}
-
-/** Only a transport that says so, or an error from before the sending, proves that nothing left. */
-function silenceOf(error: unknown, what: string): Silence {
-  if (error instanceof TransportError) {
-    const code = error.reason === 'authentication' ? 'AUTHENTICATION_FAILED' : 'SESSION_POISONED'
-    const why = new RelayError(code, `${what} got no answer: ${error.message}`, { cause: error })
-    return { error: why, left: error.sent, healable: error.reason !== 'authentication' }
-  }
-  if (isRelayError(error)) return { error, left: false, healable: error.code === 'BROKER_UNAVAILABLE' }
-  const why = new RelayError('SESSION_POISONED', `${what} failed: ${messageOf(error)}`, { cause: error })
-  return { error: why, left: true, healable: false }
 }
 
 /**

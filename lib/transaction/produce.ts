@@ -3,11 +3,12 @@ import { isRelayError, RelayError } from '../errors.ts'
 import type { Answer, Cluster, Target } from '../kafka/cluster.ts'
 import type { PartitionProduceResponse } from '../kafka/protocol/generated/produce.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
-import { gaveUp, isSilence, mayTryAgain, type Outgoing, type Sending, type Silence, transmit } from './exchange.ts'
+import { gaveUp, mayTryAgain, type Outgoing, type Sending, transmit } from './exchange.ts'
 import { allSettled, graver } from './gravest.ts'
 import { type Judgement, judgeCode, notAnswered } from './judgement.ts'
 import { pauses } from './pause.ts'
 import type { PartitionBatches } from './session.ts'
+import { isSilence, type Silence } from './silence.ts'
 
 /** The part of an attempt that the broker may spend on waiting for its replicas. */
 const BROKER_SHARE = 0.8

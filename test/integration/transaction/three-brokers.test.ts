@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemRandom } from '../../../lib/clock.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
+import { openSession } from '../../../lib/transaction/open-session.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { batches, laneOn, offsetOf, openReady, valuesIn } from '../../helpers/sessions.ts'
+import { batches, failureOf, laneOn, offsetOf, openReady, type TestLane, valuesIn } from '../../helpers/sessions.ts'
 import { createTopic } from '../../helpers/topics.ts'
 
 describe('a session on three brokers of Kafka 4.1', () => {
@@ -47,7 +49,40 @@ describe('a session on three brokers of Kafka 4.1', () => {
     const expected = [1, 2, 3, 4].flatMap((round) => [`${round}a`, `${round}b`])
     for (const { partition } of partitions) expect(await valuesIn(cluster, topic, partition)).toEqual(expected)
   })
+
+  test('a barrier behind a transaction whose output partition is offline names that partition, and passes when it is back (P15)', {
+    timeout: 120_000,
+  }, async () => {
+    const config = { 'min.insync.replicas': '1' }
+    const topic = await createTopic(kafka.brokers, 'offline', { replicationFactor: 1, config })
+    const victim = await leaderOf(cluster, topic, 0, kafka)
+    const lane = await laneApartFrom(cluster, topic, victim.id)
+    const session = await openReady(cluster, lane)
+    await session.begin([{ topic, partition: 0 }], within(60_000))
+    await session.send([batches(topic, 0, ['dropped'])], within(60_000))
+    await victim.kill('SIGKILL')
+    const failure = await failureOf(openSession(cluster, lane, systemRandom, within(10_000)))
+    expect(failure).toMatchObject({ code: 'BARRIER_STUCK', disposition: 'retry' })
+    expect(failure.message).toContain(`${topic}-0`)
+    expect(failure.context).toMatchObject({ state: 'PrepareAbort', partitions: [`${topic}-0`] })
+    await victim.restart()
+    await openSession(cluster, lane, systemRandom, within(60_000))
+    expect(await valuesIn(cluster, topic)).toEqual([])
+  })
 })
+
+/** A lane whose two coordinators do not live on the broker that will be killed. */
+async function laneApartFrom(cluster: Cluster, topic: string, nodeId: number): Promise<TestLane> {
+  for (;;) {
+    const lane = laneOn(topic)
+    const roles = [
+      { to: 'transaction-coordinator', key: lane.transactionalId },
+      { to: 'group-coordinator', key: lane.group },
+    ] as const
+    const nodes = await Promise.all(roles.map((role) => cluster.locate(role, within(10_000))))
+    if (nodes.every((node) => node.nodeId !== nodeId)) return lane
+  }
+}
 
 async function leaderOf(cluster: Cluster, topic: string, partition: number, kafka: KafkaHandle) {
   const leader = await cluster.locate({ to: 'leader', topic, partition }, within(10_000))

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { isRelayError, type RelayError } from '../../../lib/errors.ts'
+import { TransportError } from '../../../lib/kafka/transport.ts'
 import { openSession } from '../../../lib/transaction/open-session.ts'
-import { evenRandom, inTurn, lost, type Script, ScriptedBrokers } from '../../helpers/scripted-brokers.ts'
+import { evenRandom, inTurn, lost, node, type Script, ScriptedBrokers } from '../../helpers/scripted-brokers.ts'
 
 const config = { transactionalId: 'shop.delays.flights.0', group: 'shop.delays', transactionTimeoutMs: 901_000 }
 const ready = { errorCode: 0, producerId: 7n, producerEpoch: 3 }
@@ -82,6 +83,22 @@ describe('the barrier', () => {
   test('that stays closed says so although the coordinator does not describe it', async () => {
     const { session } = openWith(inTurn({ errorCode: 51 }), { DescribeTransactions: () => lost(true) })
     expect((await failureOf(session)).code).toBe('BARRIER_STUCK')
+  })
+
+  test('that was closed and then fell silent is still named as stuck', async () => {
+    const { session } = openWith(
+      inTurn({ errorCode: 51 }, lost(true)),
+      { DescribeTransactions: () => lost(true) },
+      2_000,
+    )
+    expect((await failureOf(session)).code).toBe('BARRIER_STUCK')
+  })
+
+  test('wrong credentials are not tried again', async () => {
+    const refused = new TransportError(node(1), 'authentication', false, 'wrong password')
+    const { session, cluster } = openWith(() => refused)
+    expect(await failureOf(session)).toMatchObject({ code: 'AUTHENTICATION_FAILED', disposition: 'fix-config' })
+    expect(cluster.callsOf('InitProducerId')).toHaveLength(1)
   })
 
   test.each([
