@@ -7,8 +7,8 @@ export { nullable } from './codecs/nullable.ts'
 export { string } from './codecs/string.ts'
 export { type Disposition, type ErrorCode, isRelayError, type Outcome, RelayError } from './errors.ts'
 export type { Header } from './kafka/record.ts'
-export { defineRelay } from './relay/define-relay.ts'
-export type { Emit, EmitOptions, HeadersToEmit, Outputs, WindowEmit, WindowEmitOptions } from './relay/emit.ts'
+export { defineRelay } from './relay/definition/define-relay.ts'
+export type { Emit, EmitOptions, HeadersToEmit, Outputs, WindowEmit, WindowEmitOptions } from './relay/definition/emit.ts'
 export type {
   AsyncSettings,
   OnError,
@@ -19,8 +19,8 @@ export type {
   TransformContext,
   WindowSettings,
   WindowTransformContext,
-} from './relay/relay-definition.ts'
-export type { RawRecord, RecordPlace, RelayRecord } from './relay/relay-record.ts'
-export { retryWindow } from './relay/retry-window.ts'
-export { type Topic, topic } from './relay/topic.ts'
+} from './relay/definition/relay-definition.ts'
+export type { RawRecord, RecordPlace, RelayRecord } from './relay/definition/relay-record.ts'
+export { retryWindow } from './relay/definition/retry-window.ts'
+export { type Topic, topic } from './relay/definition/topic.ts'
 export { days, hours, kibibytes, mebibytes, minutes, seconds } from './units.ts'

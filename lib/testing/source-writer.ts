@@ -2,8 +2,8 @@ import type { BytesCodec, EncodableBy } from '../codecs/codec.ts'
 import { partitionFor } from '../kafka/partitioner.ts'
 import type { Header, OutputRecord } from '../kafka/record.ts'
 import { BatchBuilder } from '../kafka/record-batch/encode.ts'
-import type { HeadersToEmit } from '../relay/emit.ts'
-import type { Topic } from '../relay/topic.ts'
+import type { HeadersToEmit } from '../relay/definition/emit.ts'
+import type { Topic } from '../relay/definition/topic.ts'
 import type { ClusterModel } from './broker-model/cluster-model.ts'
 
 interface RecordOptions<Key> {

@@ -1,0 +1,85 @@
+import { type Problem, shown } from '../../problems.ts'
+import { minutes } from '../../units.ts'
+import type { EngineSettings } from '../runtime.ts'
+import { type SettingValues, settings } from './settings.ts'
+
+/** A function behind a Kafka event source mapping may run 14 minutes, not 15 (AWS Lambda guide, Kafka event sources). */
+const FUNCTION_TIMEOUT_MS_MAX = minutes(14)
+
+export type Timing = Pick<
+  EngineSettings,
+  'functionTimeoutMs' | 'transactionTimeoutMs' | 'commitReserveMs' | 'leaseMs' | 'renewEveryMs'
+>
+
+/** Times that are each fine and do not fit together. */
+export function timingProblems(timing: Timing): Problem[] {
+  const { functionTimeoutMs, transactionTimeoutMs, commitReserveMs, leaseMs, renewEveryMs } = timing
+  const relations: readonly (readonly [holds: boolean, problem: Problem])[] = [
+    [
+      functionTimeoutMs <= FUNCTION_TIMEOUT_MS_MAX,
+      {
+        path: 'function timeout',
+        found: `${functionTimeoutMs} ms`,
+        wanted: `at most ${FUNCTION_TIMEOUT_MS_MAX} ms: the longest that a Kafka event source mapping waits`,
+        fix: 'lower the timeout of the function',
+      },
+    ],
+    [
+      functionTimeoutMs < transactionTimeoutMs,
+      {
+        path: settings.transactionTimeoutMs.env,
+        found: `${transactionTimeoutMs} ms`,
+        wanted: `more than the function timeout (${functionTimeoutMs} ms): the broker must not abort a transaction that is still worked on`,
+        fix: 'raise it, or lower the timeout of the function',
+      },
+    ],
+    [
+      commitReserveMs < functionTimeoutMs,
+      {
+        path: settings.commitReserveMs.env,
+        found: `${commitReserveMs} ms`,
+        wanted: `less than the function timeout (${functionTimeoutMs} ms): otherwise no window could begin`,
+        fix: 'lower it, or raise the timeout of the function',
+      },
+    ],
+    [
+      renewEveryMs * 2 <= leaseMs,
+      {
+        path: settings.renewEveryMs.env,
+        found: `${renewEveryMs} ms`,
+        wanted: `at most half of ${settings.leaseMs.env} (${leaseMs} ms): one lost renewal must not lose the lane`,
+        fix: 'lower it, or raise the lease',
+      },
+    ],
+  ]
+  return relations.filter(([holds]) => !holds).map(([, problem]) => problem)
+}
+
+/** TLS and SASL settings that contradict each other, or would do something less safe than they seem to. */
+export function securityProblems(values: SettingValues): Problem[] {
+  const { tls, tlsCa, tlsCertificate, tlsKey, saslMechanism, saslUsername, saslPassword } = values
+  const usesCertificates = Boolean(tlsCa || tlsCertificate || tlsKey)
+  const usesSasl = Boolean(saslMechanism || saslUsername || saslPassword)
+  return [
+    ...(usesCertificates && !tls ? [wrong('tls', values, "'true', because certificates are given")] : []),
+    ...(usesSasl && tls === undefined ? [wrong('tls', values, "'true', or 'false' to log in without encryption")] : []),
+    ...together(values, ['tlsCertificate', 'tlsKey']),
+    ...together(values, ['saslMechanism', 'saslUsername', 'saslPassword']),
+  ]
+}
+
+type SettingName = keyof SettingValues
+
+/** Settings that are given all or none. */
+function together(values: SettingValues, names: readonly SettingName[]): Problem[] {
+  const given = names.filter((name) => values[name] !== undefined)
+  if (given.length === 0) return []
+  const because = given.map((name) => settings[name].env).join(' and ')
+  const absent = names.filter((name) => !given.includes(name))
+  return absent.map((name) => wrong(name, values, `a value, because ${because} is given`))
+}
+
+const wrong = (name: SettingName, values: SettingValues, wanted: string): Problem => {
+  const { env, example } = settings[name]
+  return { path: env, found: shown(values[name]), wanted, fix: `set it, for example to ${example}` }
+}

@@ -1,0 +1,82 @@
+import { RelayError } from '../../errors.ts'
+import type { KafkaRecord } from '../../kafka/record.ts'
+import type { EmitOptions } from '../definition/emit.ts'
+import type { Topic } from '../definition/topic.ts'
+import { recordId } from './source-record.ts'
+
+/** An output under the name that `emit` has for it. */
+export interface NamedOutput {
+  readonly name: string
+  readonly topic: Topic
+}
+
+/** One call of `emit.<output>`, not yet encoded. */
+export interface Emission {
+  readonly output: NamedOutput
+  readonly value: unknown
+  readonly options: EmitOptions
+  /** The record that it comes from. */
+  readonly source: KafkaRecord
+}
+
+/** `emit` as the runner makes it; its typed face is `Emit`. */
+export type BoundEmit = Readonly<Record<string, (value: unknown, options?: EmitOptions) => void>>
+
+/**
+ * One call of a transform and what it emitted. Each call has an `emit` of its own, so that work which was not awaited
+ * can never emit into another record or a later window: it is told so, and `onLateEmit` makes the relay stop, because
+ * the output is missing from a window that may have been committed.
+ */
+export class TransformCall {
+  readonly emissions: Emission[] = []
+  #state: 'running' | 'finished' | 'given up' = 'running'
+  readonly #onLateEmit: (error: RelayError) => void
+
+  constructor(onLateEmit: (error: RelayError) => void) {
+    this.#onLateEmit = onLateEmit
+  }
+
+  add(emission: Emission): void {
+    if (this.#state !== 'running') throw this.#tooLate(emission)
+    this.emissions.push(emission)
+  }
+
+  /** The transform is done: from now on an emit is a mistake in it. */
+  finish(): this {
+    this.#state = 'finished'
+    return this
+  }
+
+  /** The transform threw or ran out of time: what it still emits is dropped with the attempt. */
+  giveUp(): void {
+    this.#state = 'given up'
+  }
+
+  #tooLate({ output, source }: Emission): RelayError {
+    const error = new RelayError(
+      'EMIT_TOO_LATE',
+      `emit.${output.name} for record ${recordId(source)} was called after its transform was ${this.#state}; ` +
+        'await everything that emits before the transform returns',
+      { context: { output: output.name, topic: source.topic, partition: source.partition } },
+    )
+    if (this.#state === 'finished') this.#onLateEmit(error)
+    return error
+  }
+}
+
+/** The `emit` of one call. `sourceOf` tells the record that an output comes from. */
+export function bindEmit(
+  outputs: readonly NamedOutput[],
+  call: TransformCall,
+  sourceOf: (options: EmitOptions) => KafkaRecord,
+): BoundEmit {
+  const emit: Record<string, BoundEmit[string]> = {}
+  for (const output of outputs) {
+    emit[output.name] = (value, options = noOptions) => {
+      call.add({ output, value, options, source: sourceOf(options) })
+    }
+  }
+  return emit
+}
+
+const noOptions: EmitOptions = {}
