@@ -42,10 +42,10 @@ export interface OutputSink {
   /** Pinned in the fence record, so that containers with different metadata cannot alternate a key between partitions. */
   partitionCount(topic: string): number
   /**
-   * Adds all that one source record gives, or nothing.
+   * Adds all that one source record gives, or nothing. A relay made by `defineRelay` names the record.
    * @throws RelayError RECORD_TOO_LARGE, RECORD_INVALID, PARTITION_INVALID; then nothing was added.
    */
-  append(outputs: readonly Output[]): void
+  append(outputs: readonly Output[], source?: KafkaRecord): void
 }
 
 export interface TransformOptions {
