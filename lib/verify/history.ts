@@ -1,0 +1,129 @@
+import type { FenceRecord } from '../fencing/fence-record.ts'
+import type { TopicPartition } from '../kafka/record.ts'
+import type { CommitMetadata } from '../relay/commit-metadata.ts'
+
+/**
+ * What was found out about one relay, as plain data: everything that the checks judge, and nothing that they would have to
+ * ask for. Offsets of single records are numbers, exact below 2^53, because there are millions of them.
+ */
+export interface History {
+  readonly relay: string
+  readonly guarantee: 'exactly-once' | 'at-least-once' | 'none'
+  /** How `expected` was made: with the relay's own transform, or one for each id found in the source. */
+  readonly by: 'transform' | 'ids'
+  /** Milliseconds since the epoch: only records from then on are judged; null for the whole log. */
+  readonly sinceMs: number | null
+  readonly sources: readonly SourceLog[]
+  readonly outputs: readonly OutputLog[]
+  readonly expected: ExpectedRecords
+  readonly deadLetters: DeadLetterCounts
+  readonly openTransactions: readonly OpenTransaction[]
+  /** Null when no fence store was given. */
+  readonly fences: readonly FenceRecord[] | null
+  /** The verifier's own clock when it had read everything. */
+  readonly readAtMs: number
+}
+
+/** One partition of the source. */
+export interface SourceLog extends TopicPartition {
+  /** Of the lane that owns it. */
+  readonly transactionalId: string
+  readonly logStart: bigint
+  /** Last stable offset: as far as a relay can come. */
+  readonly stableEnd: bigint
+  /** High watermark. */
+  readonly end: bigint
+  /** The first record that is judged. */
+  readonly from: bigint
+  /** Committed before the outputs were read: everything below must be in them. Null: nothing is committed. */
+  readonly committed: bigint | null
+  /** Committed after the outputs were read: nothing from here on may be in them. */
+  readonly committedAfter: bigint | null
+  /** Of the later offset; null when it is not the relay's own. */
+  readonly metadata: CommitMetadata | null
+  /** Records that readers see in [from, committed). */
+  readonly records: number
+  readonly transactions: readonly LogTransaction[]
+}
+
+/** One partition of an output topic, dead letters included, as read_committed readers see it. */
+export interface OutputLog extends TopicPartition {
+  readonly logStart: bigint
+  /** What was read: [from, until). */
+  readonly from: bigint
+  readonly until: bigint
+  /** High watermark after the source offsets had been read; above `until` if an open transaction holds readers back. */
+  readonly end: bigint
+  readonly delivered: DeliveredRecords
+  readonly transactions: readonly LogTransaction[]
+}
+
+/** A transaction as the log of one partition shows it. */
+export interface LogTransaction {
+  readonly producerId: bigint
+  readonly producerEpoch: number
+  readonly firstOffset: bigint
+  /** Of its marker; null while there is none. */
+  readonly markerOffset: bigint | null
+  readonly fate: 'committed' | 'aborted' | 'open'
+  /** Records that readers are shown, and those that they are not. */
+  readonly visible: number
+  readonly hidden: number
+}
+
+/** A transaction of one of the relay's ids that its coordinator calls unfinished. */
+export interface OpenTransaction {
+  readonly transactionalId: string
+  readonly state: string
+  readonly producerId: bigint
+  readonly producerEpoch: number
+  readonly startedAtMs: number
+  readonly partitions: readonly string[]
+}
+
+/** Visible records of one output partition in log order; one entry in each column. */
+export interface DeliveredRecords {
+  readonly high: Int32Array
+  readonly low: Int32Array
+  readonly offset: Float64Array
+  /** Index in the partition's `transactions`; -1: written outside of any. */
+  readonly transaction: Int32Array
+}
+
+/**
+ * What the source gives: for each source partition in turn, its records in order, for each record its outputs in order.
+ * One entry in each column.
+ */
+export interface ExpectedRecords {
+  readonly high: Int32Array
+  readonly low: Int32Array
+  /** Index in `sources`. */
+  readonly source: Int32Array
+  /** Of the source record. */
+  readonly offset: Float64Array
+  /** Index in `outputs`; -1: anywhere. */
+  readonly output: Int32Array
+  /** See `standing`. */
+  readonly standing: Uint8Array
+}
+
+/** How an expected record stands to the committed offsets. */
+export const standing = {
+  /** Below the offset committed before the outputs were read: must be there. */
+  required: 0,
+  /** Committed while the outputs were read: may be there. */
+  allowed: 1,
+  /** Not committed: must not be there. */
+  ahead: 2,
+} as const
+
+export interface DeadLetterCounts {
+  /** Of this relay, in the range. */
+  readonly found: number
+  /** Those whose source record passes when it is transformed now. */
+  readonly notReproduced: number
+  /** Those that name no record of this relay's source in the range. */
+  readonly unaccounted: number
+  /** Of other relays that share the topic. */
+  readonly ofOthers: number
+}
