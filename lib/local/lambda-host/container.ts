@@ -90,10 +90,18 @@ export class Container {
     return { end, report }
   }
 
-  /** Any signal at any time; SIGKILL surfaces as Runtime.ExitError to the caller of a running invocation. */
+  /**
+   * Any signal at any time; SIGKILL surfaces as Runtime.ExitError to the caller of a running invocation. Sent straight
+   * to the process: by way of the supervisor it would arrive when the caller already takes the container for frozen.
+   */
   signal(signal: NodeJS.Signals): void {
     if (signal === 'SIGKILL' && this.state === 'frozen') this.state = 'gone'
-    this.#process?.signal(signal)
+    if (!this.#process?.running) return
+    try {
+      process.kill(this.#process.pid, signal)
+    } catch {
+      // It has just exited; the supervisor is about to say so.
+    }
   }
 
   /** Kills the process, also one that is just being started, and waits until it is gone. */

@@ -124,6 +124,11 @@ function endAfter(name: string, exitCode: number): (error: unknown) => void {
   }
 }
 
+/** Node's exit code for an await that nothing can ever settle, here the one for the handler. */
+function explainUnsettled(exitCode: number): void {
+  if (exitCode === 13) console.error('Runtime.NodeJsExit: the handler waits for a promise that nothing can settle')
+}
+
 /** Lambda's text format: time, request id, level, message, one line each. */
 function shapeConsole(): void {
   const levels = { trace: 'TRACE', debug: 'DEBUG', log: 'INFO', info: 'INFO', warn: 'WARN', error: 'ERROR' } as const
@@ -145,6 +150,7 @@ async function main(): Promise<void> {
   shapeConsole()
   process.on('uncaughtException', endAfter('', 129))
   process.on('unhandledRejection', endAfter('Runtime.UnhandledPromiseRejection', 128))
+  process.on('exit', explainUnsettled)
   const handler = await loadHandler().catch(async (error) => {
     await report('/init/error', error)
     process.exit(1)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => functions.stop())
 
-const hanging = `export const handler = async (event) => event?.hang ? new Promise(() => {}) : process.pid`
+const hanging = `export const handler = async (event) => event?.hang ? new Promise(() => setInterval(() => {}, 1000)) : process.pid`
 const containersOf = (name: string) => functions.host.containers().filter((one) => one.functionName === name)
 
 async function busyContainer(name: string) {
@@ -75,6 +75,15 @@ describe('limits', () => {
     expect(JSON.stringify(result)).toContain(reason)
     await expect(functions.host.warm(name, 1)).rejects.toThrow('LOCAL_STACK')
     expect(containersOf(name)).toEqual([])
+  })
+})
+
+test('a handler that waits for what nothing can settle ends at once, and the log says why', async () => {
+  await functions.deploy('unsettled', `export const handler = () => new Promise(() => {})`)
+  const result = await functions.host.invoke('unsettled', {})
+  expect(result).toMatchObject({
+    payload: { errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('exit status 13') },
+    logTail: expect.stringContaining('Runtime.NodeJsExit: the handler waits for a promise that nothing can settle'),
   })
 })
 

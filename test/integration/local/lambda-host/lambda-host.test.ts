@@ -134,17 +134,17 @@ describe('containers', () => {
     const source = `
       let setAt = 0, firedAt = 0
       export const handler = async ({ set }) => {
-        if (set) { setAt = Date.now(); setTimeout(() => { firedAt = Date.now() }, 10); return }
-        await new Promise((resolve) => setTimeout(resolve, 30))
+        if (set) { setAt = Date.now(); setTimeout(() => { firedAt = Date.now() }, 600); return }
+        await new Promise((resolve) => setTimeout(resolve, 700))
         return { setAt, firedAt }
       }`
     await functions.deploy('timer', source)
-    await functions.deploy('slow', `export const handler = () => new Promise((resolve) => setTimeout(resolve, 100))`)
+    await functions.deploy('slow', `export const handler = () => new Promise((resolve) => setTimeout(resolve, 800))`)
     await functions.host.invoke('timer', { set: true })
     await functions.host.invoke('slow', {})
     const thawedAt = Date.now()
     const { setAt, firedAt } = payloadOf(await functions.host.invoke('timer', {}))
-    expect(thawedAt - Number(setAt)).toBeGreaterThanOrEqual(100)
+    expect(thawedAt - Number(setAt)).toBeGreaterThanOrEqual(800)
     expect(firedAt).toBeGreaterThanOrEqual(thawedAt)
   })
 
@@ -164,7 +164,7 @@ describe('containers', () => {
   })
 
   test('above the concurrency limit nothing runs and the caller hears 429', async () => {
-    await functions.deploy('limited', `export const handler = () => new Promise(() => {})`, {
+    await functions.deploy('limited', `export const handler = () => new Promise(() => setInterval(() => {}, 1000))`, {
       maxConcurrency: 2,
       timeoutMs: 1_000,
     })
