@@ -34,6 +34,7 @@ export default defineRelay({
     onTime: topic('flights.on-time', bytes()),
   },
   deadLetters: topic('flights.dead'),
+  window: { records: 1_000 },
   transform(record, { emit }) {
     const flight = record.value
     if (flight.delay < LATE_FROM_MINUTES) return emit.onTime(record.raw.value)

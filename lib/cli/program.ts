@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { isRelayError, messageOf } from '../errors.ts'
+import { demoCommand } from './demo.ts'
 import { devCommand } from './dev.ts'
 import { CommandFailed, Interrupted, type Terminal } from './terminal.ts'
 
@@ -16,7 +17,7 @@ export const exitCodes = {
 /** One file a command. A command that fails throws: a RelayError to be printed, or CommandFailed when it has said all itself. */
 export type CommandMaker = (terminal: Terminal) => Command
 
-const commands: readonly CommandMaker[] = [devCommand]
+const commands: readonly CommandMaker[] = [demoCommand, devCommand]
 
 /** Runs one command line (without `node` and the script). Answers the exit code; never rejects. */
 export async function runCli(args: readonly string[], terminal: Terminal, makers = commands): Promise<number> {

@@ -4,8 +4,16 @@ export interface Terminal {
   err(line: string): void
   /** False with NO_COLOR set (https://no-color.org) or when stdout is no terminal. */
   readonly color: boolean
+  /** The terminal behind stderr, to draw lines anew; left out in a pipe, in CI, with NO_COLOR or TERM=dumb. */
+  readonly screen?: Screen
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP; its reason is an Interrupted. */
   readonly interrupted: AbortSignal
+}
+
+export interface Screen {
+  /** As wide as the window is now. */
+  readonly columns: number
+  write(text: string): void
 }
 
 export class Interrupted extends Error {
@@ -36,8 +44,21 @@ export function processTerminal(): Terminal {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
     color: process.stdout.isTTY && !process.env.NO_COLOR,
+    ...(canRedraw() ? { screen: stderrScreen } : {}),
     interrupted: controller.signal,
   }
+}
+
+const canRedraw = (): boolean => {
+  const { NO_COLOR, CI, TERM } = process.env
+  return process.stderr.isTTY === true && !NO_COLOR && !CI && TERM !== 'dumb'
+}
+
+const stderrScreen: Screen = {
+  get columns() {
+    return process.stderr.columns || 80
+  },
+  write: (text) => process.stderr.write(text),
 }
 
 export const bold = (terminal: Terminal, text: string): string => (terminal.color ? `\u001b[1m${text}\u001b[22m` : text)

@@ -1,0 +1,55 @@
+import { systemClock } from '../../clock.ts'
+import { createDynamoDbFenceStore } from '../../fencing/dynamodb-fence-store.ts'
+import type { VerifyReport } from '../../verify/report.ts'
+import { verifyRelay } from '../../verify/verify-relay.ts'
+import type { DemoProgress } from './progress.ts'
+import { prefix, relay } from './relay-deployment.ts'
+import { relayFlights } from './relay-flights.ts'
+import { type DemoResult, type OutputCount, outputCounts, resultOf } from './result.ts'
+import { type SetUp, type SetUpOptions, setUp } from './set-up.ts'
+
+export interface DemoOptions extends SetUpOptions {
+  /** The flights arrive spread over so long. */
+  readonly arrivalMs: number
+  /** Containers killed per minute; 0: none. */
+  readonly killsPerMinute: number
+  progress(progress: DemoProgress): void
+}
+
+export interface DemoOutcome {
+  readonly result: DemoResult
+  readonly report: VerifyReport
+  readonly counts: readonly OutputCount[]
+  readonly last: DemoProgress
+  /** Of the largest container. */
+  readonly containerBytesMax: number
+  readonly logDir: string
+}
+
+/**
+ * Starts everything, relays flights while containers are killed, stops the functions, and proves from the log that every
+ * flight was relayed once and in order. Nothing is left running, however it ends.
+ *
+ * @throws RelayError LOCAL_STACK when it cannot start; the signal's reason when it is aborted
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
+  const its = await setUp(options)
+  try {
+    const beganMs = systemClock.now()
+    const { last, fed, seen, containerBytesMax } = await relayFlights(its, options)
+    await its.deployment.host.stop()
+    options.say('reading everything back')
+    const report = await prove(its)
+    options.signal.throwIfAborted()
+    const counts = outputCounts(relay, fed, seen)
+    const result = resultOf(report, counts, last, (systemClock.now() - beganMs) / 1_000)
+    return { result, report, counts, last, containerBytesMax, logDir: its.stack.logDir }
+  } finally {
+    await its.stop()
+  }
+}
+
+function prove({ stack, connect }: SetUp): Promise<VerifyReport> {
+  const fences = createDynamoDbFenceStore({ table: stack.fenceTable, ...stack.dynamoDb }, systemClock)
+  return verifyRelay({ relay, prefix, cluster: connect('demo-verify'), fences, complete: true })
+}

@@ -1,0 +1,79 @@
+import { deadlineIn } from '../../clock.ts'
+import { RelayError } from '../../errors.ts'
+import type { Cluster } from '../../kafka/cluster.ts'
+import { type FetchAsk, type Isolation, readPartitions } from '../../kafka/fetch.ts'
+
+const partitionBytesMax = 512 * 1024
+const answerBytesMax = 8 * 1024 * 1024
+const waitMs = 100
+const readTimeoutMs = 20_000
+const endOfTime = 2n ** 62n
+
+/** A consumer of the output topics that only counts: one of each isolation shows what it keeps from its readers. */
+export class LogCounter {
+  readonly #cluster: Cluster
+  readonly #isolation: Isolation
+  readonly #topics: readonly string[]
+  readonly #records = new Map<string, number>()
+  /** Per producer and epoch, per partition: how many transactions ended here with a commit. */
+  readonly #commits = new Map<string, Map<string, number>>()
+
+  constructor(cluster: Cluster, topics: readonly string[], isolation: Isolation) {
+    this.#cluster = cluster
+    this.#topics = topics
+    this.#isolation = isolation
+  }
+
+  get records(): number {
+    return this.#topics.reduce((sum, topic) => sum + this.recordsOf(topic), 0)
+  }
+
+  recordsOf(topic: string): number {
+    return this.#records.get(topic) ?? 0
+  }
+
+  /** A transaction leaves a marker in every partition that it wrote, so the partition with most of a producer's tells. */
+  get transactions(): number {
+    return [...this.#commits.values()].reduce((sum, partitions) => sum + Math.max(...partitions.values()), 0)
+  }
+
+  /** Reads on until aborted, and then to the end of what is there. @throws RelayError when a partition cannot be read */
+  async run(signal: AbortSignal): Promise<void> {
+    let asks = await this.#start()
+    for (let moved = true; moved || !signal.aborted; ) {
+      const next = await this.#readOn(asks)
+      moved = next.some(({ from }, index) => from !== asks[index]?.from)
+      asks = next
+    }
+  }
+
+  async #start(): Promise<FetchAsk[]> {
+    const found = await this.#cluster.topics(this.#topics, deadlineIn(this.#cluster.clock, readTimeoutMs))
+    return [...found.values()].flatMap(({ name: topic, topicId, partitions }) =>
+      partitions.map(({ partition }) => {
+        return { topic, topicId, partition, from: 0n, until: endOfTime, maxBytes: partitionBytesMax }
+      }),
+    )
+  }
+
+  async #readOn(asks: readonly FetchAsk[]): Promise<FetchAsk[]> {
+    const limits = { maxBytes: answerBytesMax, maxWaitMs: waitMs, isolation: this.#isolation }
+    const deadline = deadlineIn(this.#cluster.clock, readTimeoutMs)
+    const fetched = await readPartitions(this.#cluster, asks, limits, deadline)
+    return asks.map((ask, index) => {
+      const part = fetched[index]
+      if (!part || part.error) throw part?.error ?? new RelayError('INVARIANT_BROKEN', 'an ask has no answer')
+      this.#records.set(ask.topic, this.recordsOf(ask.topic) + part.records.length)
+      for (const { kind, producerId, producerEpoch } of part.markers) {
+        if (kind === 'commit') this.#noteCommit(`${producerId}/${producerEpoch}`, `${ask.topic}-${ask.partition}`)
+      }
+      return { ...ask, from: part.until }
+    })
+  }
+
+  #noteCommit(producer: string, partition: string): void {
+    const partitions = this.#commits.get(producer) ?? new Map<string, number>()
+    partitions.set(partition, (partitions.get(partition) ?? 0) + 1)
+    this.#commits.set(producer, partitions)
+  }
+}
