@@ -1,7 +1,10 @@
 import { invariant } from '../invariant.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
 
-/** A partition whose records from `fromOffset` on must be delivered again. */
+/**
+ * A partition whose records from `fromOffset` on must be delivered again. It must be the offset of a record in the
+ * event, not a position in a hole: an identifier that names no record fails the whole batch. A bell's `firstOffset` is safe.
+ */
 export interface PartitionFailure extends TopicPartition {
   readonly fromOffset: bigint
 }
