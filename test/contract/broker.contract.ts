@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { Generation } from './broker/client.ts'
 import { dangerRows } from './broker/danger-rows.ts'
+import { epochRows } from './broker/epoch-rows.ts'
 import { logRows } from './broker/log-rows.ts'
 import { offsetRows } from './broker/offset-rows.ts'
 import { type BrokerUnderTest, type Define, openTransaction, sceneOf } from './broker/scene.ts'
@@ -27,6 +28,7 @@ export function brokerContract(name: string, generation: Generation, open: () =>
     describe('offsets', () => offsetRows(it))
     describe('log', () => logRows(it))
     describe('dangers', () => dangerRows(it))
+    describe('epochs', () => epochRows(it))
   })
 }
 

@@ -148,6 +148,8 @@ function verifyOffsets(model: ClusterModel, body: RequestOf<'TxnOffsetCommit'>, 
   const { transactionalId, producerId, producerEpoch, groupId } = body
   const partition = model.groupPartition(groupId)
   const { producers } = model.groupCoordinator(partition.partition)
+  const fenced = producers.checkEpoch(producerId, producerEpoch)
+  if (fenced !== codes.NONE) return fenced
   const isOpen = producers.hasOpenTransaction(producerId, producerEpoch)
   if (isOpen || !model.config.partitionVerification) return codes.NONE
   const code =

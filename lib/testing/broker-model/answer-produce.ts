@@ -91,9 +91,10 @@ async function unverified(
   version: number,
 ): Promise<ReadonlyMap<Write, number>> {
   const { transactionalId } = body
-  const doubtful = writes.filter(isDoubtful)
+  if (!transactionalId || !model.config.partitionVerification) return new Map()
+  const doubtful = writes.filter((write) => isDoubtful(write) && !isFenced(write))
   const [first] = doubtful
-  if (first === undefined || !transactionalId || !model.config.partitionVerification) return new Map()
+  if (first === undefined) return new Map()
   for (const { partition, batch } of doubtful) partition.log.producers.beginVerification(batch)
   const identity: Identity = first.batch
   if (version >= implicitJoinVersion) {
@@ -126,6 +127,11 @@ function isDoubtful({ batch, partition }: Write): boolean {
   return batch.isTransactional && !partition.log.producers.hasOpenTransaction(batch.producerId, batch.producerEpoch)
 }
 
+/** The partition has seen a later epoch: it refuses the write by itself, without asking the coordinator. */
+function isFenced({ batch: { producerId, producerEpoch }, partition }: Write): boolean {
+  return partition.log.producers.checkEpoch(producerId, producerEpoch) !== codes.NONE
+}
+
 /** The coordinator's answer, put into codes that a producer of this version understands. */
 function verificationCode(code: number, version: number): number {
   if (code === codes.PRODUCER_FENCED) return codes.INVALID_PRODUCER_EPOCH
@@ -137,6 +143,7 @@ function verificationCode(code: number, version: number): number {
 function append(model: ClusterModel, write: Write, verification: number, version: number): Outcome {
   const { source, partition, bytes, batch } = write
   if (verification !== codes.NONE) return { source, code: verification }
+  if (isFenced(write)) return { source, code: codes.INVALID_PRODUCER_EPOCH }
   const topic = model.topics.find(source.topic)
   if (topic === undefined) return { source, code: codes.UNKNOWN_TOPIC_OR_PARTITION }
   const refused = validate(model, topic, write)
