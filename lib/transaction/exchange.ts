@@ -34,7 +34,7 @@ export async function transmit<A extends Api>(
   deadline: Deadline,
 ): Promise<Answer<A> | Silence> {
   const { cluster, ledger } = sending
-  const transmission = ledger.transmit()
+  const transmission = ledger.transmit(request.api === 'EndTxn' ? 'transmit-end' : 'transmit')
   try {
     const attempt = sooner(cluster.clock, deadline, sending.attemptTimeoutMs)
     const answer = await cluster.request(request.target, request.api, request.body, attempt, request.versions)

@@ -1,7 +1,8 @@
-import { RelayError } from '../errors.ts'
+import { isRelayError, messageOf, RelayError } from '../errors.ts'
 import type { TopicPartition } from '../kafka/record.ts'
 import { tpKey } from '../kafka/record.ts'
 import { advanceSequence, EPOCH_ABORTS_END, EPOCH_SPENT, type ProducerIdentity, successorOf } from './epoch.ts'
+import { refusal } from './refusal.ts'
 import type { SessionState } from './session.ts'
 import { type SessionEvent, transition } from './state-machine.ts'
 
@@ -75,8 +76,8 @@ export class SessionLedger {
   }
 
   /** Call right before a request leaves; from then on it counts as unanswered. */
-  transmit(): Transmission {
-    this.#apply('transmit')
+  transmit(event: 'transmit' | 'transmit-end'): Transmission {
+    this.#apply(event)
     this.#transmissions++
     this.#unanswered++
     return {
@@ -143,11 +144,14 @@ export class SessionLedger {
     this.#unanswered = 0
   }
 
-  /** Runs one step of the transaction; commit is refused as long as any is running. */
+  /** Runs one step of the transaction. Commit is refused as long as any is running, and for ever when one fails. */
   async during<T>(step: () => Promise<T>): Promise<T> {
     this.#working++
     try {
       return await step()
+    } catch (error) {
+      if (this.#state === 'open') this.#fail('doubt', asRelayError(error))
+      throw error
     } finally {
       this.#working--
     }
@@ -192,35 +196,16 @@ export class SessionLedger {
     const { allowed, next } = transition(this.#state, event)
     const before = this.#state
     this.#state = next
-    if (!allowed) throw this.#refusal(before, event)
+    if (allowed) return
+    const error = refusal(this.name, before, event, this.#reason, this.#facts())
+    this.#reason ??= error
+    throw error
   }
 
   #fail(event: 'doubt' | 'fence' | 'abandon', reason: RelayError): RelayError {
     this.#reason ??= reason
     this.#apply(event)
     return reason
-  }
-
-  #refusal(before: SessionState, event: SessionEvent): RelayError {
-    const details = { context: { ...this.#facts(), event }, ...(this.#reason && { cause: this.#reason }) }
-    const why = this.#reason ? `, because of ${this.#reason.message}` : ''
-    const message = `${this.name}: a session that is ${before} cannot ${event}${why}; open a new one`
-    switch (before) {
-      case 'fenced':
-        return new RelayError('SESSION_FENCED', message, details)
-      case 'unknown':
-        return new RelayError('COMMIT_UNKNOWN', message, { ...details, outcome: 'unknown' })
-      case 'poisoned':
-      case 'closing':
-      case 'closed':
-        return new RelayError('SESSION_POISONED', message, details)
-      default: {
-        const outcome = before === 'committing' ? 'unknown' : 'not-applied'
-        const error = new RelayError('INVARIANT_BROKEN', message, { ...details, outcome })
-        this.#reason ??= error
-        return error
-      }
-    }
   }
 
   #facts(): Record<string, unknown> {
@@ -234,3 +219,6 @@ export class SessionLedger {
     }
   }
 }
+
+const asRelayError = (error: unknown): RelayError =>
+  isRelayError(error) ? error : new RelayError('SESSION_POISONED', messageOf(error), { cause: error })

@@ -6,8 +6,11 @@ import type { CommittedView } from './committed-view.ts'
 import type { SessionLedger } from './ledger.ts'
 import type { OffsetToCommit } from './session.ts'
 
-/** Times that lost offsets are committed once more before the lane is stopped. */
+/** Times that lost offsets are sent or committed once more before it is given up. */
 const REPAIRS_MAX = 3
+
+/** Sends the offsets in the transaction that is open; tells who acknowledged. */
+type Send = (offsets: readonly OffsetToCommit[]) => Promise<NodeAddress>
 
 /**
  * Guards the offsets of a transaction on the older protocol against requests of sessions that are long fenced.
@@ -46,16 +49,20 @@ export class OffsetGuard {
     this.#ledger.offsetsIn()
   }
 
-  /** Right before EndTxn(commit). @throws RelayError SESSION_POISONED (not-applied) */
-  async mustStand(deadline: Deadline): Promise<void> {
-    if (this.#ledger.protocol === 2 || this.#ledger.state !== 'open' || this.#node === null) return
-    const { name } = this.#ledger
-    const pending = await this.#committed.arePending(this.#offsets, this.#node, deadline).catch(messageOf)
-    if (pending === true) return
-    const why = pending === false ? 'a late request of an older session removed them' : pending
-    throw this.#ledger.doubt(
-      new RelayError('SESSION_POISONED', `offsets of ${name} do not stand before commit: ${why}`),
-    )
+  /**
+   * Right before EndTxn(commit). Offsets that are gone are sent once more: that puts them back, or finds out that this
+   * session itself was fenced.
+   * @throws RelayError SESSION_FENCED, SESSION_POISONED (not-applied)
+   */
+  async mustStand(deadline: Deadline, sendAgain: Send): Promise<void> {
+    if (this.#ledger.protocol === 2 || this.#ledger.state !== 'open') return
+    const offsets = this.#offsets
+    for (let repairs = 0; this.#node !== null; repairs++) {
+      const pending = await this.#committed.arePending(offsets, this.#node, deadline).catch(messageOf)
+      if (pending === true) return
+      if (pending !== false || repairs === REPAIRS_MAX) throw this.#notStanding(pending || 'removed again and again')
+      this.#node = await sendAgain(offsets)
+    }
   }
 
   /**
@@ -78,6 +85,11 @@ export class OffsetGuard {
         throw this.#lost('are not committed, and committing them once more failed', error)
       })
     }
+  }
+
+  #notStanding(why: string): RelayError {
+    const message = `offsets of ${this.#ledger.name} could not be found pending before its commit: ${why}`
+    return this.#ledger.doubt(new RelayError('SESSION_POISONED', message))
   }
 
   #lost(what: string, cause?: unknown): RelayError {

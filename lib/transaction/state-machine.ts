@@ -1,12 +1,12 @@
 import type { SessionState } from './session.ts'
 
 /**
- * What happens to a session. `transmit` to `fence` are about single requests of the transaction, the others about the
- * transaction as a whole.
+ * What happens to a session: to its transaction as a whole, and to the single requests of it.
  */
 export type SessionEvent =
   | 'begin' // the owner opens a transaction
-  | 'transmit' // a request is about to leave
+  | 'transmit' // a request of the transaction is about to leave
+  | 'transmit-end' // EndTxn is about to leave, for the first time or again
   | 'accept' // a request got its clear yes
   | 'doubt' // a request got another answer, or none within the deadline
   | 'fence' // the broker refuses this producer id and epoch: 47, 48, 49, 90
@@ -24,7 +24,7 @@ export type Cell = SessionState | `!${SessionState}`
  *
  * - ready: entered by the barrier and by an EndTxn answered 0. Nothing is open and every transmission that could still
  *   touch this session was answered, or is refused by its older epoch. Left by begin, or by abandon.
- * - open: entered by begin. Every answer so far is a clear yes, or still awaited. The only state that transmits.
+ * - open: entered by begin. Every answer so far is a clear yes, or still awaited. The only state in which requests of the transaction leave.
  * - committing: entered by commit, when nothing is awaited. EndTxn(commit) may be at the broker. Left by its answer:
  *   end or retire (committed), fence (not committed), doubt (unknown), abandon (it never left).
  * - aborting: entered by abort from open. Left by any answer; whatever it is, nothing was committed.
@@ -42,6 +42,7 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   ready: {
     begin: 'open',
     transmit: '!poisoned',
+    'transmit-end': '!poisoned',
     accept: '!poisoned',
     doubt: '!poisoned',
     fence: '!fenced',
@@ -54,6 +55,7 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   open: {
     begin: '!poisoned',
     transmit: 'open',
+    'transmit-end': '!poisoned',
     accept: 'open',
     doubt: 'poisoned',
     fence: 'fenced',
@@ -65,7 +67,8 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   },
   committing: {
     begin: '!unknown',
-    transmit: 'committing',
+    transmit: '!unknown',
+    'transmit-end': 'committing',
     accept: '!unknown',
     doubt: 'unknown',
     fence: 'fenced',
@@ -77,7 +80,8 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   },
   aborting: {
     begin: '!closed',
-    transmit: 'aborting',
+    transmit: '!closed',
+    'transmit-end': 'aborting',
     accept: '!closed',
     doubt: 'closed',
     fence: 'fenced',
@@ -90,6 +94,7 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   poisoned: {
     begin: '!poisoned',
     transmit: '!poisoned',
+    'transmit-end': '!poisoned',
     accept: 'poisoned', // the answer of a request that was on its way when another one poisoned the session
     doubt: 'poisoned',
     fence: 'fenced',
@@ -101,7 +106,8 @@ export const transitions: Readonly<Record<SessionState, Readonly<Record<SessionE
   },
   closing: {
     begin: '!closed',
-    transmit: 'closing',
+    transmit: '!closed',
+    'transmit-end': 'closing',
     accept: 'closing',
     doubt: 'closed',
     fence: 'fenced',
@@ -121,6 +127,7 @@ function stay(state: SessionState): Record<SessionEvent, Cell> {
   return {
     begin: `!${state}`,
     transmit: `!${state}`,
+    'transmit-end': `!${state}`,
     accept: state,
     doubt: state,
     fence: state,

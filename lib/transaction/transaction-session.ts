@@ -103,19 +103,12 @@ export class KafkaTransactionSession implements TransactionSession {
   }
 
   async commit(deadline: Deadline): Promise<void> {
-    await this.#offsets.mustStand(deadline)
-    this.#sending.ledger.commit()
-    await commitTransaction(this.#sending, this.transactionalId, deadline)
-    this.#endedAtMs = this.#sending.cluster.clock.now()
-    await this.#offsets.mustHold(deadline, (offsets) => this.#commitAgain(offsets, deadline))
-  }
-
-  async #commitAgain(offsets: readonly OffsetToCommit[], deadline: Deadline): Promise<void> {
-    await this.begin([], deadline)
-    await this.sendOffsets(offsets, deadline)
-    await this.#offsets.mustStand(deadline)
-    this.#sending.ledger.commit()
-    await commitTransaction(this.#sending, this.transactionalId, deadline)
+    await this.#endWithCommit(deadline)
+    await this.#offsets.mustHold(deadline, async (offsets) => {
+      await this.begin([], deadline)
+      await this.sendOffsets(offsets, deadline)
+      await this.#endWithCommit(deadline)
+    })
   }
 
   async abort(deadline: Deadline): Promise<void> {
@@ -125,6 +118,14 @@ export class KafkaTransactionSession implements TransactionSession {
     if (!ledger.abort()) return
     if (!sent) return ledger.end(null)
     await abortTransaction(this.#sending, this.transactionalId, deadline)
+    this.#endedAtMs = cluster.clock.now()
+  }
+
+  async #endWithCommit(deadline: Deadline): Promise<void> {
+    const { ledger, cluster } = this.#sending
+    await this.#offsets.mustStand(deadline, (offsets) => ledger.during(() => this.#acknowledge(offsets, deadline)))
+    ledger.commit()
+    await commitTransaction(this.#sending, this.transactionalId, deadline)
     this.#endedAtMs = cluster.clock.now()
   }
 

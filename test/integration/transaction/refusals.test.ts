@@ -152,10 +152,10 @@ describe.each(kafkaVersions)('what a session on Kafka %s refuses', (version) => 
     expect(failure.message).toMatch(/none.*41/)
     expect((await failureOf(session.commit(within(5_000)))).code).toBe('SESSION_POISONED')
     await session.abort(within(5_000))
-    expect(await committedOf(cluster, lane, true)).toBe(41)
+    expect(await committedOf(cluster, lane)).toBe(41)
   })
 
-  test('offsets that vanished with their group (P2): seen by step 9, and by the next read when it is too late for that', async () => {
+  test('offsets that vanished with their group (P2): seen by step 9; later than that by the next read, or put back (3.9)', async () => {
     const own = await createTopic(brokers, 'vanished')
     lane = laneOn(own)
     const first = await openReady(cluster, lane)
@@ -171,14 +171,10 @@ describe.each(kafkaVersions)('what a session on Kafka %s refuses', (version) => 
     await again.begin([], within(10_000))
     await again.sendOffsets([offsetOf(lane, 2)], within(10_000))
     await deleteGroup(cluster, lane.group)
-    const commit = await again.commit(within(10_000)).then(
-      () => 'committed',
-      (error) => error.code,
-    )
-    expect(commit).toBe(version === '4.1' ? 'committed' : 'SESSION_POISONED')
-    await again.abort(within(5_000))
+    await again.commit(within(10_000))
     const last = await openReady(cluster, lane)
-    expect(await last.readCommitted([lane.source], within(5_000))).toMatchObject([{ offset: null }])
+    const found = await last.readCommitted([lane.source], within(5_000))
+    expect(found).toMatchObject([{ offset: version === '4.1' ? null : 2n }])
   })
 
   test('nothing, when offsets are confirmed in a transaction of their own: it is aborted and the session goes on', async () => {

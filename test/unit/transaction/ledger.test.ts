@@ -23,22 +23,22 @@ function openLedger(protocol: 1 | 2, epoch?: number): SessionLedger {
 }
 
 function answered(ledger: SessionLedger): void {
-  ledger.transmit().answered()
+  ledger.transmit('transmit').answered()
   ledger.accept()
 }
 
 function committedOnce(ledger: SessionLedger, answer: { producerId: bigint; producerEpoch: number } | null): void {
   ledger.offsetsIn()
   ledger.commit()
-  ledger.transmit().answered()
+  ledger.transmit('transmit-end').answered()
   ledger.end(answer)
 }
 
 describe('transmissions', () => {
   test('count as unanswered from before they leave until they are answered or proved not to have left', () => {
     const ledger = openLedger(2)
-    const first = ledger.transmit()
-    const second = ledger.transmit()
+    const first = ledger.transmit('transmit')
+    const second = ledger.transmit('transmit')
     expect(ledger.unanswered).toBe(2)
     first.answered()
     second.unsent()
@@ -48,19 +48,19 @@ describe('transmissions', () => {
 
   test('what never left is not transmitted', () => {
     const ledger = openLedger(2)
-    ledger.transmit().unsent()
+    ledger.transmit('transmit').unsent()
     expect(ledger.hasTransmitted).toBe(false)
   })
 
   test('are refused outside of a transaction', () => {
-    expect(codeOf(() => ledgerAt(2).transmit())).toBe('INVARIANT_BROKEN')
+    expect(codeOf(() => ledgerAt(2).transmit('transmit'))).toBe('INVARIANT_BROKEN')
   })
 })
 
 describe('reuse (R5)', () => {
   test('protocol 2 goes on after an unanswered transmission: the next transaction has another epoch', () => {
     const ledger = openLedger(2)
-    ledger.transmit()
+    ledger.transmit('transmit')
     committedOnce(ledger, { producerId: 7n, producerEpoch: 6 })
     expect(ledger.state).toBe('ready')
     expect(ledger.unanswered).toBe(0)
@@ -69,7 +69,7 @@ describe('reuse (R5)', () => {
 
   test('protocol 1 does not: a late copy would land in the next transaction (P3)', () => {
     const ledger = openLedger(1)
-    ledger.transmit()
+    ledger.transmit('transmit')
     committedOnce(ledger, null)
     expect(ledger.state).toBe('closed')
     expect(codeOf(() => ledger.begin([]))).toBe('SESSION_POISONED')
@@ -87,8 +87,8 @@ describe('reuse (R5)', () => {
     const ledger = openLedger(1)
     ledger.offsetsIn()
     ledger.commit()
-    ledger.transmit()
-    ledger.transmit().answered()
+    ledger.transmit('transmit-end')
+    ledger.transmit('transmit-end').answered()
     ledger.end(null)
     expect(ledger.state).toBe('closed')
   })
@@ -155,7 +155,7 @@ describe('abort (R11)', () => {
 
   test('is left to the barrier after an unanswered transmission (P5)', () => {
     const ledger = openLedger(2)
-    ledger.transmit()
+    ledger.transmit('transmit')
     expect(ledger.abort()).toBe(false)
     expect(ledger.state).toBe('closed')
   })
@@ -170,7 +170,7 @@ describe('abort (R11)', () => {
     answered(ledger)
     ledger.doubt(reason())
     expect(ledger.abort()).toBe(true)
-    ledger.transmit().answered()
+    ledger.transmit('transmit-end').answered()
     ledger.end({ producerId: 7n, producerEpoch: 6 })
     expect(ledger.state).toBe('closed')
   })
@@ -185,7 +185,7 @@ describe('abort (R11)', () => {
     const ledger = openLedger(2)
     ledger.fence(new RelayError('SESSION_FENCED', '47'))
     expect(codeOf(() => ledger.abort())).toBe('SESSION_FENCED')
-    expect(codeOf(() => ledger.transmit())).toBe('SESSION_FENCED')
+    expect(codeOf(() => ledger.transmit('transmit'))).toBe('SESSION_FENCED')
   })
 })
 

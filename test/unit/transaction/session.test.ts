@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isRelayError, type RelayError } from '../../../lib/errors.ts'
+import { isRelayError, RelayError } from '../../../lib/errors.ts'
 import { openSession } from '../../../lib/transaction/open-session.ts'
 import type { BatchStamp, PartitionBatches, TransactionSession } from '../../../lib/transaction/session.ts'
 import {
@@ -230,6 +230,45 @@ describe('send', () => {
     const failure = await failureOf(session.send([{ ...out(0), batches: [batch()] }], cluster.within(1_000)))
     expect(failure).toMatchObject({ code: 'NOT_AUTHORIZED', disposition: 'fix-config' })
     expect(failure.message).toContain('out-0')
+  })
+
+  test('a leader that cannot be found because the topic is gone: no commit can follow', async () => {
+    let gone = false
+    const { cluster, session } = await opened(
+      {},
+      {
+        places: (target) => {
+          if (gone && target.to === 'leader') throw new RelayError('TOPIC_MISSING', 'out is gone')
+          return 1
+        },
+      },
+    )
+    await session.begin([out(0)], cluster.within(1_000))
+    await session.sendOffsets([offset], cluster.within(1_000))
+    gone = true
+    const failure = await failureOf(session.send([{ ...out(0), batches: [batch()] }], cluster.within(1_000)))
+    expect(failure.code).toBe('TOPIC_MISSING')
+    expect((await failureOf(session.commit(cluster.within(1_000)))).code).toBe('SESSION_POISONED')
+    expect(cluster.callsOf('EndTxn')).toEqual([])
+  })
+
+  test('nothing of a transaction leaves once its EndTxn is on its way', async () => {
+    let answer = (): void => undefined
+    const { cluster, session } = await opened({
+      EndTxn: ({ body }) =>
+        new Promise((resolve) => {
+          answer = () => resolve({ errorCode: 0, producerId: 7n, producerEpoch: body.producerEpoch + 1 })
+        }),
+    })
+    await filled({ cluster, session })
+    const committed = failureOf(session.commit(cluster.within(1_000)))
+    await new Promise((resolve) => setImmediate(resolve))
+    const before = cluster.callsOf('Produce').length
+    const late = await failureOf(session.send([{ ...out(0), batches: [batch()] }], cluster.within(1_000)))
+    expect(late).toMatchObject({ code: 'INVARIANT_BROKEN', outcome: 'unknown' })
+    expect(cluster.callsOf('Produce')).toHaveLength(before)
+    answer()
+    expect(await committed).toMatchObject({ code: 'COMMIT_UNKNOWN', outcome: 'unknown' })
   })
 
   test('a partition that is missing from the answer is no clear yes', async () => {
@@ -472,13 +511,40 @@ describe('readCommitted', () => {
 describe('offsets on the older protocol', () => {
   const older = { protocol: 1 } as const
 
-  test('that are no longer pending before EndTxn: nothing is committed', async () => {
+  test('that are no longer pending before EndTxn are sent once more', async () => {
+    const { cluster, session } = await opened(
+      { OffsetFetch: inTurnOf([4n, 0], [4n, 0], [4n, 0], [4n, 88], [5n, 0]) },
+      older,
+    )
+    await filled({ cluster, session })
+    await session.commit(cluster.within(1_000))
+    const [first, second, ...more] = cluster.callsOf('TxnOffsetCommit').map(({ body }) => body)
+    expect(second).toEqual(first)
+    expect(more).toEqual([])
+    expect(session.reusable).toBe(true)
+  })
+
+  test('that are gone because the session was superseded: fenced, as the repeated request tells', async () => {
+    const { cluster, session } = await opened(
+      {
+        OffsetFetch: inTurnOf([4n, 0]),
+        TxnOffsetCommit: ({ body }, nth) => offsetsTaken(body, nth === 1 ? 0 : 47),
+      },
+      older,
+    )
+    await filled({ cluster, session })
+    expect((await failureOf(session.commit(cluster.within(1_000)))).code).toBe('SESSION_FENCED')
+    expect(cluster.callsOf('EndTxn')).toEqual([])
+  })
+
+  test('that vanish each time they are sent: nothing is committed', async () => {
     const { cluster, session } = await opened({ OffsetFetch: inTurnOf([4n, 0]) }, older)
     await filled({ cluster, session })
     expect(await failureOf(session.commit(cluster.within(1_000)))).toMatchObject({
       code: 'SESSION_POISONED',
       outcome: 'not-applied',
     })
+    expect(cluster.callsOf('TxnOffsetCommit')).toHaveLength(4)
     expect(cluster.callsOf('EndTxn')).toEqual([])
   })
 

@@ -9,7 +9,8 @@ const cells = states.flatMap((state) => events.map((event) => [state, event] as 
 /** The whole table, written a second time by meaning instead of by state: what is allowed, and where it leads. */
 const allowed: Readonly<Record<SessionEvent, Partial<Record<SessionState, SessionState>>>> = {
   begin: { ready: 'open' },
-  transmit: { open: 'open', committing: 'committing', aborting: 'aborting', closing: 'closing' },
+  transmit: { open: 'open' },
+  'transmit-end': { committing: 'committing', aborting: 'aborting', closing: 'closing' },
   accept: {
     open: 'open',
     poisoned: 'poisoned',
@@ -75,9 +76,9 @@ function reachableFrom(start: SessionState): ReadonlySet<SessionState> {
 }
 
 describe('the life of a session', () => {
-  test('has nine states and ten events', () => {
+  test('has nine states and eleven events', () => {
     expect(states).toHaveLength(9)
-    expect(events).toHaveLength(10)
+    expect(events).toHaveLength(11)
   })
 
   test.each(cells)('%s + %s leads where it must', (state, event) => {
@@ -111,7 +112,9 @@ describe('the life of a session', () => {
 
   test('nothing is transmitted in fenced, unknown, closed or poisoned (P4: an abort can revive a fenced session)', () => {
     for (const state of ['fenced', 'unknown', 'closed', 'poisoned'] as const) {
-      expect(transition(state, 'transmit')).toEqual({ allowed: false, next: state })
+      for (const event of ['transmit', 'transmit-end'] as const) {
+        expect(transition(state, event)).toEqual({ allowed: false, next: state })
+      }
     }
     for (const state of ['fenced', 'unknown', 'closed'] as const) {
       expect(transition(state, 'abort')).toEqual({ allowed: false, next: state })
