@@ -88,7 +88,11 @@ export interface TransactionSession {
   send(outputs: readonly PartitionBatches[], deadline: Deadline): Promise<void>
   /** Step 8, second half, and step 9 in the first transaction of the session. @throws RelayError OFFSETS_DISAGREE */
   sendOffsets(offsets: readonly OffsetToCommit[], deadline: Deadline): Promise<void>
-  /** Step 10. Resolves only when committed. @throws RelayError COMMIT_UNKNOWN (unknown), SESSION_FENCED / SESSION_POISONED (not-applied) */
+  /**
+   * Step 10. Resolves only when committed. Refused without offsets in this transaction, and while a send is not answered.
+   * @throws RelayError COMMIT_UNKNOWN (unknown), SESSION_FENCED / SESSION_POISONED (not-applied), OFFSETS_LOST (applied;
+   *   older protocol only: docs/adr/pending-offsets-on-kafka-3.md)
+   */
   commit(deadline: Deadline): Promise<void>
   /** R11: sends EndTxn(abort) only if every transmission was answered and nothing was fenced; never throws for the broker's sake. */
   abort(deadline: Deadline): Promise<void>
