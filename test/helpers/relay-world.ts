@@ -1,0 +1,150 @@
+/** One relay on a real broker with a real fence table, as many cold containers of it as a test wants, and its topics. */
+import { onTestFinished } from 'vitest'
+import { systemClock, systemRandom } from '../../lib/clock.ts'
+import { createDynamoDbFenceStore } from '../../lib/fencing/dynamodb-fence-store.ts'
+import { ensureFenceTable } from '../../lib/fencing/ensure-fence-store.ts'
+import type { FenceStore } from '../../lib/fencing/fence-store.ts'
+import { bytes, defineRelay, nullable, type Relay, topic } from '../../lib/index.ts'
+import type { Cluster } from '../../lib/kafka/cluster.ts'
+import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
+import { type LaneId, laneOf } from '../../lib/relay/lane-id.ts'
+import type { RelayObserver } from '../../lib/relay/observer.ts'
+import type { EngineSettings, RelayRuntime } from '../../lib/relay/runtime.ts'
+import { openIdempotentProducer } from '../../lib/transaction/idempotent-producer.ts'
+import { clusterAt, within } from './kafka-client.ts'
+import { readCommitted } from './read-committed.ts'
+import { dynamoDbEndpoint, freshName, kafkaBrokers } from './stack.ts'
+import { createTopic, type TopicOptions } from './topics.ts'
+import { appendRecords } from './writing.ts'
+
+export interface Names {
+  readonly source: string
+  readonly output: string
+  readonly dead: string
+}
+
+export interface WorldOptions {
+  /** Of the shared broker. Default 4.1. */
+  readonly version?: KafkaVersion
+  /** Brokers of the test's own instead. */
+  readonly brokers?: readonly string[]
+  readonly source?: TopicOptions
+  readonly output?: TopicOptions
+  readonly define?: (names: Names) => Relay
+  readonly settings?: Partial<EngineSettings>
+}
+
+export interface ContainerOptions {
+  readonly define?: (names: Names) => Relay
+  readonly cluster?: Cluster
+  readonly fences?: FenceStore
+  readonly settings?: Partial<EngineSettings>
+  readonly observer?: RelayObserver
+}
+
+export interface RelayWorld {
+  readonly brokers: readonly string[]
+  readonly names: Names
+  readonly prefix: string
+  readonly fences: FenceStore
+  /** The test's own connections, beside those of the containers. */
+  readonly cluster: Cluster
+  container(over?: ContainerOptions): Promise<RelayRuntime>
+  lane(partition?: number): LaneId
+  /** Appends records, each with a value of its own, and answers the values. */
+  produce(count: number, partition?: number): Promise<string[]>
+  /** What a read_committed reader sees of the output, partition after partition. */
+  delivered(): Promise<string[]>
+  /** The same of the dead letters. */
+  buried(): Promise<string[]>
+}
+
+const table = 'fencepost-relays'
+
+/** The fence table of all tests; their prefixes tell them apart. `endpoint`: a detour to it. */
+export async function fenceTable(endpoint?: string): Promise<FenceStore> {
+  const direct = await dynamoDbEndpoint()
+  await ensureFenceTable({ table, ...direct })
+  const detour = endpoint === undefined ? {} : { endpoint }
+  const store = createDynamoDbFenceStore({ table, ...direct, ...detour, requestTimeoutMs: 500 }, systemClock)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Copies every record as it is, tombstones too. */
+export const copyRelay = ({ source, output, dead }: Names): Relay =>
+  defineRelay({
+    name: 'copy',
+    source: topic(source, nullable(bytes())),
+    outputs: { copy: topic(output, nullable(bytes())) },
+    deadLetters: topic(dead),
+    transform: (record, { emit }) => emit.copy(record.value),
+  })
+
+export async function relayWorld(options: WorldOptions = {}): Promise<RelayWorld> {
+  const brokers = options.brokers ?? (await kafkaBrokers(options.version ?? '4.1'))
+  const source = await createTopic(brokers, 'source', options.source)
+  const output = await createTopic(brokers, 'output', options.output)
+  const names = { source, output, dead: await createTopic(brokers, 'dead') }
+  const [fences, prefix, cluster] = [await fenceTable(), freshName('t'), closedAfterTest(clusterAt(brokers))]
+  let produced = 0
+  return {
+    brokers,
+    names,
+    prefix,
+    fences,
+    cluster,
+    container: (over = {}) => containerOf({ brokers, names, prefix, fences }, { ...options, ...over }),
+    lane: (partition = 0) => {
+      const naming = { prefix, relay: 'copy', topic: source, partitionsPerLane: 1 }
+      return laneOf(partition, partition + 1, naming)
+    },
+    async produce(count, partition = 0) {
+      const values = Array.from({ length: count }, () => `v${produced++}`)
+      const records = values.map((value) => ({ value: Buffer.from(value) }))
+      await appendRecords(cluster, { topic: source, partition }, records)
+      return values
+    },
+    delivered: () => readCommitted(cluster, output, options.output?.partitions ?? 1),
+    buried: () => readCommitted(cluster, names.dead, 1),
+  }
+}
+
+/** A cold container of the function. */
+async function containerOf(
+  { brokers, names, prefix, fences }: Pick<RelayWorld, 'brokers' | 'names' | 'prefix' | 'fences'>,
+  over: ContainerOptions,
+): Promise<RelayRuntime> {
+  const relay = (over.define ?? copyRelay)(names)
+  const cluster = closedAfterTest(over.cluster ?? clusterAt(brokers))
+  return {
+    relay,
+    running: await relay.start({ secret: async () => '', deadline: within(10_000), clock: systemClock }),
+    cluster,
+    fences: over.fences ?? fences,
+    openProducer: (deadline) => openIdempotentProducer(cluster, systemRandom, deadline),
+    settings: { ...settingsOf(prefix), ...over.settings },
+    clock: systemClock,
+    random: systemRandom,
+    observer: over.observer ?? {},
+    warm: new Map(),
+    batchBytesMax: new Map(),
+  }
+}
+
+function closedAfterTest(cluster: Cluster): Cluster {
+  onTestFinished(() => cluster.close())
+  return cluster
+}
+
+const settingsOf = (prefix: string): EngineSettings => ({
+  prefix,
+  transactionTimeoutMs: 60_000,
+  functionTimeoutMs: 30_000,
+  commitReserveMs: 500,
+  leaseMs: 1500,
+  renewEveryMs: 500,
+  generation: 1,
+  container: 'test',
+  rack: '',
+})
