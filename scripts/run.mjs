@@ -77,15 +77,23 @@ async function succeed(command, commandArgs, options) {
   if (code !== 0) process.exit(code)
 }
 
-/** Runs to the end, passing signals on. Answers the exit code as a shell does. */
+/**
+ * Runs to the end, passing signals on. Answers the exit code as a shell does. npm starts us through a shell that dies of
+ * a signal without telling us: when it is gone, that is a SIGTERM.
+ */
 function run(command, commandArgs, options) {
   return new Promise((resolve) => {
     const child = spawn(command, commandArgs, { cwd: root, ...options })
     const forward = (signal) => child.kill(signal)
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     for (const signal of signals) process.on(signal, forward)
+    const shell = process.ppid
+    const watch = setInterval(() => {
+      if (process.env.npm_lifecycle_event && process.ppid !== shell) forward('SIGTERM')
+    }, 250)
     child.once('error', (error) => fail(`Cannot run ${command}: ${error.message}.`))
     child.once('close', (code, signal) => {
+      clearInterval(watch)
       for (const name of signals) process.off(name, forward)
       resolve(code ?? 128 + constants.signals[signal])
     })

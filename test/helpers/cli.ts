@@ -14,10 +14,14 @@ export interface CliRun {
   readonly ended: Promise<CliResult>
 }
 
+const cliMain = join(import.meta.dirname, '..', '..', 'lib', 'cli', 'main.ts')
+
 /** `fencepost <args>` as a process of its own. */
-export function runCliProcess(args: readonly string[], env: NodeJS.ProcessEnv = process.env): CliRun {
-  const main = join(import.meta.dirname, '..', '..', 'lib', 'cli', 'main.ts')
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+export const runCliProcess = (args: readonly string[], env?: NodeJS.ProcessEnv): CliRun =>
+  runProcess(process.execPath, [cliMain, ...args], env)
+
+export function runProcess(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): CliRun {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const text = { stdout: '', stderr: '' }
   const firstLine = Promise.withResolvers<string>()
   firstLine.promise.catch(() => undefined)
