@@ -9,8 +9,7 @@ import { runInvocation } from '../lib/relay/invocation.ts'
  * The function behind a schedule: drains all lanes of the relay without any event source mapping, leaves lanes with a
  * live owner alone (R14), and with `linger` goes on tailing until its time is up (R13).
  */
-export function pullHandler(relay: CompiledRelay) {
-  const container = createContainer(relay)
+export function pullHandler(relay: CompiledRelay, container = createContainer(relay)) {
   return lambdaHandler(container, async (_event: unknown, context: Context) => {
     const { runtime, deadline, settings } = await container.ready(context)
     const lingerUntilMs = settings.linger ? deadline.atMs : null

@@ -10,8 +10,7 @@ import { runInvocation } from '../lib/relay/invocation.ts'
  * The function behind an event source mapping: each event is a bell; the log says what there is to relay. Answers
  * success only for lanes that are past the bell or durably stopped (R12); with `ReportBatchItemFailures` lane by lane.
  */
-export function relayHandler(relay: CompiledRelay) {
-  const container = createContainer(relay)
+export function relayHandler(relay: CompiledRelay, container = createContainer(relay)) {
   return lambdaHandler(container, async (event: unknown, context: Context) => {
     const bells = parseKafkaEvent(event)
     const { runtime, deadline, settings } = await container.ready(context)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { type CommandMaker, runCli } from '../../../lib/cli/program.ts'
+import { runCli } from '../../../lib/cli/program.ts'
+import type { CommandMaker } from '../../../lib/cli/run-program.ts'
 import { CommandFailed, Interrupted, type Terminal } from '../../../lib/cli/terminal.ts'
 import { RelayError } from '../../../lib/errors.ts'
 
