@@ -18,7 +18,10 @@ import type {
   TransactionSession,
 } from './session.ts'
 
-/** A first append in the same millisecond as the last EndTxn answer waits 20 ms in the broker; 1 ms later it does not. */
+/**
+ * A first append in the same millisecond as the last EndTxn answer waits 20 ms in the broker; 1 ms later it does not. The
+ * clock counts whole milliseconds: two readings that differ by one can be closer together than that.
+ */
 const MARKERS_MS = 1
 
 /** A session after its barrier; made by `openSession`. What it promises is written at `TransactionSession`. */
@@ -78,7 +81,7 @@ export class KafkaTransactionSession implements TransactionSession {
 
   async begin(joins: readonly TopicPartition[], deadline: Deadline): Promise<void> {
     const { cluster, ledger } = this.#sending
-    if (cluster.clock.now() - this.#endedAtMs < MARKERS_MS) await cluster.clock.sleep(MARKERS_MS)
+    if (cluster.clock.now() - this.#endedAtMs <= MARKERS_MS) await cluster.clock.sleep(MARKERS_MS)
     const wanted = { transactionalId: this.transactionalId, group: this.group, partitions: joins }
     const implicit = ledger.protocol === 2 && (await onOneBroker(cluster, wanted, deadline))
     ledger.begin(joins)
