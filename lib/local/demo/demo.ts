@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock.ts'
-import { createDynamoDbFenceStore } from '../../fencing/dynamodb-fence-store.ts'
+import type { OnProgress } from '../../verify/progress.ts'
 import type { VerifyReport } from '../../verify/report.ts'
 import { verifyRelay } from '../../verify/verify-relay.ts'
 import type { DemoProgress } from './progress.ts'
@@ -14,6 +14,8 @@ export interface DemoOptions extends SetUpOptions {
   /** Containers killed per minute; 0: none. */
   readonly killsPerMinute: number
   progress(progress: DemoProgress): void
+  /** How far the proof has read. */
+  readonly reading: OnProgress
 }
 
 export interface DemoOutcome {
@@ -38,8 +40,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
     const beganMs = systemClock.now()
     const { last, fed, seen, containerBytesMax } = await relayFlights(its, options)
     await its.deployment.host.stop()
-    options.say('reading everything back')
-    const report = await prove(its)
+    options.say('reading everything back from the log')
+    const report = await prove(its, options.reading)
     options.signal.throwIfAborted()
     const counts = outputCounts(relay, fed, seen)
     const result = resultOf(report, counts, last, (systemClock.now() - beganMs) / 1_000)
@@ -49,7 +51,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   }
 }
 
-function prove({ stack, connect }: SetUp): Promise<VerifyReport> {
-  const fences = createDynamoDbFenceStore({ table: stack.fenceTable, ...stack.dynamoDb }, systemClock)
-  return verifyRelay({ relay, prefix, cluster: connect('demo-verify'), fences, complete: true })
+function prove({ fences, connect }: SetUp, onProgress: OnProgress): Promise<VerifyReport> {
+  return verifyRelay({ relay, prefix, cluster: connect('demo-verify'), fences, complete: true, onProgress })
 }

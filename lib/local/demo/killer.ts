@@ -2,26 +2,28 @@ import type { Clock, Random } from '../../clock.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
 import type { LambdaHost } from '../lambda-host/lambda-host.ts'
 
-const lookEveryMs = 3
-/** Whoever has been busy for longer most likely waits for the lease of a container that was killed before. */
-const youngMs = 150
-/** From the start of an invocation to the kill; drawn anew each time, so that all of its steps are hit. */
-const aimMsMax = 30
+export interface KillerParts {
+  readonly host: LambdaHost
+  /** On average; 0: none. */
+  readonly perMinute: number
+  /** Ids of the containers that hold a lane at this moment, dead ones included. */
+  readonly holders: () => Promise<readonly string[]>
+  readonly clock: Clock
+  readonly random: Random
+}
 
-/** Kills containers with SIGKILL while they work, `perMinute` on average, until stopped. */
+const lookEveryMs = 10
+/** From the moment that a victim is found; drawn anew each time, so that all steps of its work are hit. */
+const aimMsMax = 100
+
+/** Kills containers with SIGKILL while they hold a lane: in the middle of a window, before it or after it. */
 export class Killer {
-  readonly #host: LambdaHost
-  readonly #perMinute: number
-  readonly #clock: Clock
-  readonly #random: Random
+  readonly #its: KillerParts
   readonly #aimedAt = new Set<string>()
   #fired = 0
 
-  constructor(host: LambdaHost, perMinute: number, clock: Clock, random: Random) {
-    this.#host = host
-    this.#perMinute = perMinute
-    this.#clock = clock
-    this.#random = random
+  constructor(parts: KillerParts) {
+    this.#its = parts
   }
 
   /** Kills that hit: the invocation ended by the signal. One that came after the answer is not counted. */
@@ -35,29 +37,37 @@ export class Killer {
     if (result.payload.errorType === 'Runtime.ExitError') this.#fired++
   }
 
+  /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    while (this.#perMinute > 0 && !signal.aborted) {
-      const pauseMs = (60_000 / this.#perMinute) * (0.5 + this.#random.fraction())
-      const victim = await this.#pause(pauseMs, signal).then(() => this.#findVictim(signal))
+    const { perMinute, random, host } = this.#its
+    while (perMinute > 0 && !signal.aborted) {
+      await this.#pause((60_000 / perMinute) * (0.5 + random.fraction()), signal)
+      const victim = await this.#findVictim(signal)
       if (victim === null) return
       this.#aimedAt.add(victim)
-      this.#host.kill(victim, 'SIGKILL')
+      host.kill(victim, 'SIGKILL')
     }
   }
 
   async #findVictim(signal: AbortSignal): Promise<string | null> {
-    const aimMs = this.#random.fraction() * aimMsMax
+    const { random } = this.#its
     while (!signal.aborted) {
-      const isRipe = (busyForMs: number) => busyForMs >= aimMs && busyForMs <= youngMs
-      const ripe = this.#host.containers().filter(({ busyForMs }) => busyForMs !== null && isRipe(busyForMs))
-      const victim = ripe[Math.floor(this.#random.fraction() * ripe.length)]
-      if (victim) return victim.id
-      await this.#pause(lookEveryMs, signal)
+      const working = await this.#working()
+      const victim = working[Math.floor(random.fraction() * working.length)]
+      await this.#pause(victim === undefined ? lookEveryMs : random.fraction() * aimMsMax, signal)
+      if (victim !== undefined && (await this.#working()).includes(victim)) return victim
     }
     return null
   }
 
+  /** Those that hold a lane and are alive. */
+  async #working(): Promise<readonly string[]> {
+    const busy = this.#its.host.containers().filter(({ state }) => state === 'busy')
+    const ids = new Set(busy.map(({ id }) => id))
+    return (await this.#its.holders()).filter((container) => ids.has(container))
+  }
+
   #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#clock.sleep(ms, signal).catch(() => undefined)
+    return this.#its.clock.sleep(ms, signal).catch(() => undefined)
   }
 }

@@ -11,6 +11,9 @@ export const relay = delays
 export const prefix = 'demo'
 export const functionName = relay.name
 
+/** One event source mapping poller for each, so that each partition has a container of its own. */
+export const sourcePartitions = 4
+
 const relayModule = fileURLToPath(new URL('../../../relays/delays.ts', import.meta.url))
 const functionTimeoutMs = 20_000
 

@@ -3,10 +3,11 @@ import { type Poller, startPoller } from '../esm-poller/poller.ts'
 import { CommittedPosition } from './committed-position.ts'
 import { Feed, type FeedCounts } from './feed.ts'
 import { Killer } from './killer.ts'
+import { laneHolders } from './lane-holders.ts'
 import { LogCounter } from './log-counter.ts'
 import type { DemoProgress } from './progress.ts'
-import { relay } from './relay-deployment.ts'
-import { type SetUp, sourcePartitions } from './set-up.ts'
+import { relay, sourcePartitions } from './relay-deployment.ts'
+import type { SetUp } from './set-up.ts'
 
 export interface RelayFlightsOptions {
   /** The flights arrive spread over so long. */
@@ -58,7 +59,13 @@ class FlightRelaying {
     this.#options = options
     const plan = { topic: relay.sourceTopic, partitions: sourcePartitions, durationMs: options.arrivalMs }
     this.#feed = new Feed(its.connect('demo-feed'), its.flights, plan)
-    this.#killer = new Killer(its.deployment.host, options.killsPerMinute, systemClock, systemRandom)
+    this.#killer = new Killer({
+      host: its.deployment.host,
+      perMinute: options.killsPerMinute,
+      holders: () => laneHolders(its.fences),
+      clock: systemClock,
+      random: systemRandom,
+    })
     this.#position = new CommittedPosition(its.connect('demo-position'), sourcePartitions)
     this.#uncommitted = new LogCounter(its.connect('demo-uncommitted'), relay.outputTopics, 'read_uncommitted')
     this.#committed = new LogCounter(its.connect('demo-committed'), relay.outputTopics, 'read_committed')

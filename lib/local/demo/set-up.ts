@@ -1,11 +1,13 @@
 import { systemClock, systemRandom } from '../../clock.ts'
+import { createDynamoDbFenceStore } from '../../fencing/dynamodb-fence-store.ts'
+import type { FenceStore } from '../../fencing/fence-store.ts'
 import type { Cluster } from '../../kafka/cluster.ts'
 import { createCluster } from '../../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../kafka/kafkajs-transport.ts'
 import type { KafkaVersion } from '../kafka-jars.ts'
 import { type Stack, startStack } from '../stack.ts'
 import { type Flights, readFlights } from './flights.ts'
-import { type Deployment, deployRelay, relay } from './relay-deployment.ts'
+import { type Deployment, deployRelay, relay, sourcePartitions } from './relay-deployment.ts'
 import { createTopics } from './topics.ts'
 
 export interface SetUpOptions {
@@ -24,13 +26,12 @@ export interface SetUp {
   readonly stack: Stack
   readonly deployment: Deployment
   readonly flights: Flights
+  readonly fences: FenceStore
   /** A client of its own, closed at the end. */
   connect(clientId: string): Cluster
   stop(): Promise<void>
 }
 
-/** One event source mapping poller for each, so that each partition has a container of its own. */
-export const sourcePartitions = 4
 const outputPartitions = 4
 
 /** @throws RelayError LOCAL_STACK when it cannot start or another demo runs in `dir`; then nothing is left running. */
@@ -60,7 +61,8 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     say(`reading ${options.records.toLocaleString('en')} flights of the United States from npm's vega-datasets`)
     const flights = await readFlights(options.records)
     signal.throwIfAborted()
-    return { stack, deployment, flights, connect, stop }
+    const fences = createDynamoDbFenceStore({ table: stack.fenceTable, ...stack.dynamoDb }, systemClock)
+    return { stack, deployment, flights, fences, connect, stop }
   } catch (error) {
     await stop()
     throw error

@@ -31,8 +31,6 @@ export class Container {
   readonly log: LogFile
   state: ContainerState = 'starting'
   invocations = 0
-  /** When the running invocation was handed over. */
-  busySinceMs = 0
   readonly #clock: Clock
   #process: SupervisedProcess | undefined
   #api: RuntimeApi | undefined
@@ -136,7 +134,6 @@ export class Container {
 
   async #work(requestId: string, payload: string | Buffer, deadlineAtMs: number): Promise<InvocationEnd> {
     this.state = 'busy'
-    this.busySinceMs = this.#clock.now()
     this.invocations++
     this.#running = requestId
     this.#asksForWork = false

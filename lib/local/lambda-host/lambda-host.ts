@@ -23,8 +23,6 @@ export interface ContainerInfo {
   readonly functionName: string
   readonly pid: number
   readonly state: ContainerState
-  /** How long it has worked on its invocation; null unless it is busy. */
-  readonly busyForMs: number | null
   readonly invocations: number
   readonly generation: number
   readonly logFile: string
@@ -100,10 +98,8 @@ class LocalLambdaHost implements LambdaHost {
 
   containers(): readonly ContainerInfo[] {
     return [...this.#pools.values()].flatMap((pool) =>
-      pool.containers().map(({ id, pid, state, busySinceMs, invocations, spec, log }) => {
-        const busyForMs = state === 'busy' ? this.#clock.now() - busySinceMs : null
-        const { name: functionName, generation } = spec
-        return { id, functionName, pid, state, busyForMs, invocations, generation, logFile: log.path }
+      pool.containers().map(({ id, pid, state, invocations, spec, log }) => {
+        return { id, functionName: spec.name, pid, state, invocations, generation: spec.generation, logFile: log.path }
       }),
     )
   }
