@@ -1,16 +1,14 @@
 /** What one check found. */
 export interface Finding {
-  /** Stable: part of `--json`. */
+  /** Its name; part of `--json`. */
   readonly check: string
-  /**
-   * `violated`: the promise was broken. `unproven`: it cannot be told. `noted`: nothing is wrong, somebody may want to know.
-   */
+  /** `violated`: the promise was broken. `unproven`: it cannot be told. `noted`: nothing is wrong, somebody may want to know. */
   readonly status: 'held' | 'violated' | 'unproven' | 'noted'
   /** How many. */
   readonly count: number
-  /** One line for people: what was found, and where it matters what to do. */
+  /** One line for people: what was found, and what to do about it. */
   readonly detail: string
-  /** Places, a few of many. */
+  /** The first few places. */
   readonly examples: readonly string[]
 }
 
@@ -26,11 +24,15 @@ export class Places {
     if (this.examples.length < examplesMax) this.examples.push(place())
   }
 
-  finding(check: string, status: Finding['status'], detail: (count: number) => string): Finding {
+  /** `held` when there is none. */
+  finding(check: string, status: Finding['status'], held: string, found: (count: number) => string): Finding {
     const { count, examples } = this
-    return { check, status: count === 0 ? 'held' : status, count, detail: detail(count), examples }
+    return count === 0
+      ? { check, status: 'held', count, detail: held, examples }
+      : { check, status, count, detail: found(count), examples }
   }
 }
 
-export const plural = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+export const figure = (count: number): string => count.toLocaleString('en')
+
+export const plural = (count: number, noun: string): string => `${figure(count)} ${noun}${count === 1 ? '' : 's'}`

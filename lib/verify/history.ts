@@ -1,6 +1,7 @@
 import type { FenceRecord } from '../fencing/fence-record.ts'
 import type { TopicPartition } from '../kafka/record.ts'
 import type { CommitMetadata } from '../relay/commit-metadata.ts'
+import type { CompiledRelay } from '../relay/compiled-relay.ts'
 
 /**
  * What was found out about one relay, as plain data: everything that the checks judge, and nothing that they would have to
@@ -8,24 +9,37 @@ import type { CommitMetadata } from '../relay/commit-metadata.ts'
  */
 export interface History {
   readonly relay: string
-  readonly guarantee: 'exactly-once' | 'at-least-once' | 'none'
+  readonly guarantee: CompiledRelay['guarantee']
   /** How `expected` was made: with the relay's own transform, or one for each id found in the source. */
   readonly by: 'transform' | 'ids'
-  /** Milliseconds since the epoch: only records from then on are judged; null for the whole log. */
-  readonly sinceMs: number | null
+  readonly clusterId: string
+  /** When everything had been read, by the verifier's clock. */
+  readonly readAtMs: number
+  readonly lanes: readonly LaneState[]
   readonly sources: readonly SourceLog[]
   readonly outputs: readonly OutputLog[]
   readonly expected: ExpectedRecords
   readonly deadLetters: DeadLetterCounts
   readonly openTransactions: readonly OpenTransaction[]
-  /** Null when no fence store was given. */
-  readonly fences: readonly FenceRecord[] | null
-  /** The verifier's own clock when it had read everything. */
-  readonly readAtMs: number
 }
+
+export interface LaneState {
+  readonly transactionalId: string
+  /** That the coordinator knows for the id now; null when it knows none. */
+  readonly producerId: bigint | null
+  /** Null when there is none; 'not read' when no fence store was given. */
+  readonly fence: FenceState | null | 'not read'
+}
+
+/** What the checks need of a fence record. */
+export type FenceState = Pick<
+  FenceRecord,
+  'lineage' | 'token' | 'dirty' | 'owner' | 'leaseUntilMs' | 'stopped' | 'committedUntil'
+>
 
 /** One partition of the source. */
 export interface SourceLog extends TopicPartition {
+  readonly topicId: string
   /** Of the lane that owns it. */
   readonly transactionalId: string
   readonly logStart: bigint
@@ -35,11 +49,16 @@ export interface SourceLog extends TopicPartition {
   readonly end: bigint
   /** The first record that is judged. */
   readonly from: bigint
+  /**
+   * What is known of records before `from`: nothing was relayed (`start`), some may have been (`older`), or the relay may
+   * have started behind `from` only (`unknown start`).
+   */
+  readonly before: 'start' | 'older' | 'unknown start'
   /** Committed before the outputs were read: everything below must be in them. Null: nothing is committed. */
   readonly committed: bigint | null
   /** Committed after the outputs were read: nothing from here on may be in them. */
   readonly committedAfter: bigint | null
-  /** Of the later offset; null when it is not the relay's own. */
+  /** Of the later offset; null when it is not of this product. */
   readonly metadata: CommitMetadata | null
   /** Records that readers see in [from, committed). */
   readonly records: number
@@ -54,13 +73,18 @@ export interface OutputLog extends TopicPartition {
   readonly until: bigint
   /** High watermark after the source offsets had been read; above `until` if an open transaction holds readers back. */
   readonly end: bigint
+  /** Compaction may remove records that later ones of their key replace. */
+  readonly isCompacted: boolean
   readonly delivered: DeliveredRecords
   readonly transactions: readonly LogTransaction[]
+  /** Who holds readers back. */
+  readonly heldBy: readonly HoldingProducer[]
 }
 
 /** A transaction as the log of one partition shows it. */
 export interface LogTransaction {
   readonly producerId: bigint
+  /** Of its first record; of its marker when it has none here. */
   readonly producerEpoch: number
   readonly firstOffset: bigint
   /** Of its marker; null while there is none. */
@@ -71,7 +95,7 @@ export interface LogTransaction {
   readonly hidden: number
 }
 
-/** A transaction of one of the relay's ids that its coordinator calls unfinished. */
+/** A transaction of one of the relay's ids that its coordinator called unfinished from beginning to end. */
 export interface OpenTransaction {
   readonly transactionalId: string
   readonly state: string
@@ -79,6 +103,13 @@ export interface OpenTransaction {
   readonly producerEpoch: number
   readonly startedAtMs: number
   readonly partitions: readonly string[]
+}
+
+/** A producer with an open transaction in a partition, as the partition's leader knows it. */
+export interface HoldingProducer {
+  readonly producerId: bigint
+  readonly producerEpoch: number
+  readonly fromOffset: bigint
 }
 
 /** Visible records of one output partition in log order; one entry in each column. */
@@ -118,12 +149,8 @@ export const standing = {
 } as const
 
 export interface DeadLetterCounts {
-  /** Of this relay, in the range. */
+  /** Of this relay, visible. */
   readonly found: number
-  /** Those whose source record passes when it is transformed now. */
+  /** Those whose record passes when it is transformed again. */
   readonly notReproduced: number
-  /** Those that name no record of this relay's source in the range. */
-  readonly unaccounted: number
-  /** Of other relays that share the topic. */
-  readonly ofOthers: number
 }

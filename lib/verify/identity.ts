@@ -1,11 +1,29 @@
-import type { KafkaRecord } from '../kafka/record.ts'
 import { deadLetterHeaders } from '../relay/transform/dead-letter.ts'
 import { type Content, Fingerprint } from './fingerprint.ts'
 
-/** By what an output is told from any other: null for records that are none of this relay's. */
+/** By what an output is told from any other. */
 export interface Identity {
-  /** Of an output as the transform gives it or as the log has it; `output` is the index of its partition. */
+  /**
+   * Of an output as the transform gives it or as the log has it; `output` is the index of its partition. The object is used
+   * again at the next call. Null for records that say themselves that another relay wrote them.
+   */
   of(topic: string, output: number, record: Content): Fingerprint | null
+}
+
+/**
+ * Outputs are what they contain, at the partition where they belong. A dead letter is the source record that it names: its
+ * message and attempt depend on the day, and a large one is cut.
+ */
+export function contentIdentity(relay: string, deadLetters: string | null): Identity {
+  const fingerprint = new Fingerprint()
+  return {
+    of(topic, output, record) {
+      const origin = topic === deadLetters ? deadLetterOrigin(record) : null
+      if (origin === null) return fingerprint.of(output + 1, record)
+      if (origin.relay !== relay) return null
+      return fingerprint.ofText(output + 1, `${origin.topic}/${origin.partition}/${origin.offset}`)
+    },
+  }
 }
 
 /** Where a dead letter comes from, as its headers say. */
@@ -19,7 +37,7 @@ export interface DeadLetterOrigin {
 
 /** Null when the headers are not those of a dead letter. */
 export function deadLetterOrigin({ headers }: Pick<Content, 'headers'>): DeadLetterOrigin | null {
-  // The last one of a name: an original record may have been a dead letter itself, and its headers come first.
+  // The last one of a name: the record may have been a dead letter before, and its own headers come first.
   const text = (key: string): string => headers.findLast((header) => header.key === key)?.value?.toString('utf8') ?? ''
   const [partition, offset] = [text(deadLetterHeaders.partition), text(deadLetterHeaders.offset)]
   if (!/^\d+$/.test(partition) || !/^\d+$/.test(offset)) return null
@@ -32,33 +50,21 @@ export function deadLetterOrigin({ headers }: Pick<Content, 'headers'>): DeadLet
   }
 }
 
+/** Where a record carries an id of its own. */
+export type IdPlace =
+  | { readonly in: 'header'; readonly name: string }
+  /** Unescaped steps of a JSON pointer (RFC 6901) into the value. */
+  | { readonly in: 'value'; readonly path: readonly string[] }
+
 /**
- * Outputs are what they contain, at the partition where they belong. A dead letter is the source record that it names: its
- * message and attempt depend on the day, and a large one is cut.
+ * Records are their ids, wherever they went; one without an id, such as a malformed one on its way to the dead letters, is
+ * its value.
  */
-export function contentIdentity(relay: string, deadLetters: string | null): Identity {
-  const fingerprint = new Fingerprint()
-  return {
-    of(topic, output, record) {
-      if (topic !== deadLetters) return fingerprint.of(output + 1, record)
-      const origin = deadLetterOrigin(record)
-      if (origin?.relay !== relay) return null
-      return fingerprint.ofText(output + 1, `${origin.topic}/${origin.partition}/${origin.offset}`)
-    },
-  }
-}
-
-export type IdSource =
-  | { readonly kind: 'header'; readonly name: string }
-  /** RFC 6901, into a JSON value. */
-  | { readonly kind: 'pointer'; readonly path: readonly string[] }
-
-/** Records are their ids, wherever they went; one without an id is its value. */
-export function idIdentity(from: IdSource): Identity {
+export function idIdentity(place: IdPlace): Identity {
   const fingerprint = new Fingerprint()
   return {
     of(_topic, _output, record) {
-      const id = idOf(from, record)
+      const id = idOf(place, record)
       return id === null
         ? fingerprint.of(0, { key: null, value: record.value, headers: [] })
         : fingerprint.ofText(0, id)
@@ -66,17 +72,24 @@ export function idIdentity(from: IdSource): Identity {
   }
 }
 
-export function idOf(from: IdSource, { value, headers }: Pick<Content, 'value' | 'headers'>): string | null {
-  if (from.kind === 'header') return headers.find(({ key }) => key === from.name)?.value?.toString('latin1') ?? null
+/** Null when there is none, or it is null. */
+export function idOf(place: IdPlace, { value, headers }: Pick<Content, 'value' | 'headers'>): string | null {
+  if (place.in === 'header') {
+    return headers.find(({ key }) => key === place.name)?.value?.toString('latin1') ?? null
+  }
   try {
-    let found: unknown = JSON.parse(value?.toString('utf8') ?? 'null')
-    for (const step of from.path) found = (found as Record<string, unknown>)[step]
+    const found = stepInto(JSON.parse(value?.toString('utf8') ?? 'null'), place.path)
     return found === undefined || found === null ? null : JSON.stringify(found)
   } catch {
-    return null // no JSON, or nothing there
+    return null // no JSON
   }
 }
 
-/** A source record as the id of what comes out of it. */
-export const idOfSource = (identity: Identity, record: KafkaRecord): Fingerprint | null =>
-  identity.of(record.topic, -1, record)
+function stepInto(value: unknown, path: readonly string[]): unknown {
+  let found = value
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return null
+    found = Reflect.get(found, step)
+  }
+  return found
+}

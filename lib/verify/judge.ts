@@ -1,6 +1,15 @@
-import { duplicatedRecords, lostRecords, outOfOrder, outputsAhead, unexplainedRecords } from './checks/delivery.ts'
-import { committedOffsets, deadLettersAccounted, lagBehindEnd, stoppedLanes } from './checks/positions.ts'
-import { abortedTransactions, openTransactions, uncommittedSeen } from './checks/transactions.ts'
+import {
+  duplicatedRecords,
+  lostRecords,
+  outOfOrder,
+  outputsAhead,
+  recordCount,
+  unseenRecords,
+} from './checks/delivery.ts'
+import { deadLettersReproduced, overlappingSessions, waitingLanes } from './checks/lanes.ts'
+import { committedOffsets, lagBehindEnd, sourceCut } from './checks/positions.ts'
+import { foreignRecords, unexplainedRecords } from './checks/strangers.ts'
+import { abortedTransactions, committedHidden, openTransactions, uncommittedSeen } from './checks/transactions.ts'
 import type { Finding } from './finding.ts'
 import type { History } from './history.ts'
 import { type Matching, matchRecords } from './match.ts'
@@ -8,25 +17,35 @@ import { type Matching, matchRecords } from './match.ts'
 /** One question about a history. Pure: the same history gives the same finding. */
 export type Check = (history: History, matching: Matching) => Finding
 
-/** All that is asked of a relay, in the order of the report. Their docstrings, numbered, are the specification. */
+/**
+ * All that is asked of a relay, in the order of the report. The numbered docstrings of these functions are the
+ * specification of what `proven` means.
+ */
 export const checks: readonly Check[] = [
+  recordCount,
   lostRecords,
+  unseenRecords,
   duplicatedRecords,
-  unexplainedRecords,
   outputsAhead,
   outOfOrder,
+  unexplainedRecords,
+  foreignRecords,
   uncommittedSeen,
+  committedHidden,
   openTransactions,
-  abortedTransactions,
   lagBehindEnd,
+  abortedTransactions,
   committedOffsets,
-  stoppedLanes,
-  deadLettersAccounted,
+  sourceCut,
+  overlappingSessions,
+  waitingLanes,
+  deadLettersReproduced,
 ]
 
 export interface Judgement {
-  readonly findings: readonly Finding[]
   readonly matching: Matching
+  /** One for each check. */
+  readonly findings: readonly Finding[]
 }
 
 export function judge(history: History): Judgement {

@@ -7,7 +7,10 @@ import { listOffsets } from '../kafka/offsets.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
 import { seconds } from '../units.ts'
 
+/** By `tpKey`. */
 export type Offsets = ReadonlyMap<string, bigint>
+
+export const least = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 const pauseMs = 50
 const askMs = seconds(20)
@@ -37,6 +40,9 @@ export interface CommittedPosition {
   readonly metadata: string
 }
 
+/** By `tpKey`. */
+export type CommittedPositions = ReadonlyMap<string, CommittedPosition>
+
 /**
  * The committed offsets, with everything that a finished transaction committed: asked again while one that is under way
  * holds them unstable.
@@ -47,7 +53,7 @@ export async function committedPositions(
   group: string,
   partitions: readonly TopicPartition[],
   deadline: Deadline,
-): Promise<ReadonlyMap<string, CommittedPosition>> {
+): Promise<CommittedPositions> {
   for (;;) {
     const answers = await fetchCommitted(cluster, { group, partitions, requireStable: true }, deadline)
     const failed = answers.find((answer) => 'error' in answer)

@@ -19,10 +19,14 @@ export interface VerifyReport {
   /** Those of them that readers see. */
   readonly delivered: number
   readonly lost: number
+  /** Cannot be seen now, may not be lost. */
+  readonly unseen: number
   readonly duplicated: number
-  readonly unexplained: number
   readonly ahead: number
   readonly outOfOrder: number
+  readonly unexplained: number
+  /** By other producers: none of the relay's business. */
+  readonly foreign: number
   readonly abortedSeen: number
   readonly openTransactions: number
   readonly abortedTransactions: number
@@ -40,31 +44,25 @@ export interface ReportOptions {
   readonly seconds: number
 }
 
-export function reportOf(history: History, { findings, matching }: Judgement, options: ReportOptions): VerifyReport {
+export function reportOf(history: History, judgement: Judgement, options: ReportOptions): VerifyReport {
+  const { findings } = judgement
   const count = (check: string) => findings.find((finding) => finding.check === check)?.count ?? 0
   const verdict = verdictOf(findings, options.complete && count('lag') > 0)
-  const { expected } = history
-  const required = expected.standing.filter((one) => one === standing.required).length
-  const lost = count('lost')
-  const records = history.sources.reduce((all, source) => all + source.records, 0)
-  const numbers = {
-    records,
-    expected: required,
-    delivered: countDelivered(history, matching.isDelivered),
-    lag: count('lag'),
-  }
+  const totals = totalsOf(history, judgement)
   return {
     ok: verdict === 'proven',
     verdict,
-    sentence: sentenceOf(verdict, findings, numbers),
+    sentence: sentenceOf(verdict, findings, totals),
     relay: history.relay,
     by: history.by,
-    ...numbers,
-    lost,
+    ...totals,
+    lost: count('lost'),
+    unseen: count('unseen'),
     duplicated: count('duplicated'),
-    unexplained: count('unexplained'),
     ahead: count('ahead'),
     outOfOrder: count('outOfOrder'),
+    unexplained: count('unexplained'),
+    foreign: count('foreign'),
     abortedSeen: count('abortedSeen'),
     openTransactions: count('openTransactions'),
     abortedTransactions: count('abortedTransactions'),
@@ -76,31 +74,31 @@ export function reportOf(history: History, { findings, matching }: Judgement, op
   }
 }
 
-function countDelivered({ expected }: History, isDelivered: Uint8Array): number {
-  let delivered = 0
+type Totals = Pick<VerifyReport, 'records' | 'expected' | 'delivered'>
+
+function totalsOf({ sources, expected }: History, { matching: { isDelivered } }: Judgement): Totals {
+  const totals = { records: 0, expected: 0, delivered: 0 }
+  for (const { records } of sources) totals.records += records
   for (let index = 0; index < isDelivered.length; index++) {
-    if (isDelivered[index] === 1 && expected.standing[index] === standing.required) delivered++
+    if (expected.standing[index] !== standing.required) continue
+    totals.expected++
+    if (isDelivered[index] === 1) totals.delivered++
   }
-  return delivered
+  return totals
 }
 
-function verdictOf(findings: readonly Finding[], isIncomplete: boolean): VerifyReport['verdict'] {
+function verdictOf(findings: readonly Finding[], isUnfinished: boolean): VerifyReport['verdict'] {
   if (findings.some(({ status }) => status === 'violated')) return 'violated'
-  return isIncomplete || findings.some(({ status }) => status === 'unproven') ? 'unproven' : 'proven'
+  return isUnfinished || findings.some(({ status }) => status === 'unproven') ? 'unproven' : 'proven'
 }
 
-function sentenceOf(
-  verdict: VerifyReport['verdict'],
-  findings: readonly Finding[],
-  { records, expected, lag }: Pick<VerifyReport, 'records' | 'expected' | 'delivered' | 'lag'>,
-): string {
-  const wrong = findings.filter(({ status }) => status === verdict).map(({ detail }) => detail)
-  const range = `${plural(records, 'record')} of the source`
-  const rest = lag > 0 ? `; ${plural(lag, 'offset')} not relayed yet` : ''
-  if (verdict === 'proven') {
-    return `Proven: ${range} gave ${plural(expected, 'output')}, each visible exactly once and in order${rest}.`
-  }
-  if (verdict === 'unproven')
-    return `Not proven: ${[...wrong, ...(lag > 0 ? [`${plural(lag, 'offset')} not relayed yet`] : [])].join('; ')}.`
-  return `Violated: of ${range}, ${wrong.join('; ')}${rest}.`
+function sentenceOf(verdict: VerifyReport['verdict'], findings: readonly Finding[], totals: Totals): string {
+  const range = `${plural(totals.records, 'record')} of the source`
+  const lag = findings.find(({ check, status }) => check === 'lag' && status !== 'held')
+  const reasons = findings.filter(({ status }) => status === verdict).map(({ detail }) => detail)
+  const rest = [...reasons, ...(lag ? [lag.detail] : [])].join('; ')
+  if (verdict === 'violated') return `Violated, in ${range}: ${rest}.`
+  if (verdict === 'unproven') return `Not proven, for ${range}: ${rest}.`
+  const outputs = `${plural(totals.expected, 'output')}, each visible exactly once and in order`
+  return `Proven: ${range} gave ${outputs}${rest === '' ? '' : `; ${rest}`}.`
 }

@@ -1,108 +1,146 @@
-import { type Finding, Places, plural } from '../finding.ts'
+import { type Finding, figure, Places, plural } from '../finding.ts'
 import { type History, standing } from '../history.ts'
-import { duplicate, type Matching, unexplained } from '../match.ts'
+import { type Matching, meaning } from '../match.ts'
+import { type Excuse, eachMissing, mayHide } from '../missing.ts'
+import { deliveredPlace, outputPlace, sourcePlace } from '../places.ts'
 
 /**
- * 1. Lost: a record below the offset that was committed before the outputs were read, whose output readers cannot see.
- *
- * Beyond the committed offset nothing is lost, it is not relayed yet (check 8). Nor can a loss be told where readers are
- * held back by an open transaction, or where an output partition begins only after its retention has cut it: then the
- * missing records at its beginning, of each source partition, may have been there.
+ * 1. Count: as many records are visible as the source gives. The plainest question, asked apart from what became of each
+ * single record, so that a mistake there cannot hide.
  */
-export function lostRecords(history: History, { isDelivered }: Matching): Finding {
-  const { expected } = history
-  const places = new Places()
-  for (let index = 0; index < expected.high.length; index++) {
-    if (isDelivered[index] === 1 || expected.standing[index] !== standing.required) continue
-    places.add(() => `${sourceOf(history, index)} is not in ${outputOf(history, index)}`)
+export function recordCount(history: History, { meanings }: Matching): Finding {
+  const { standing: standings } = history.expected
+  const required = countOf(standings, standing.required)
+  const most = required + countOf(standings, standing.allowed)
+  const visible = history.outputs.reduce((all, { delivered }) => all + delivered.high.length, 0)
+  const delivered = visible - meanings.reduce((all, found) => all + countOf(found, meaning.unexplained), 0)
+  const count = Math.max(required - delivered, delivered - most, 0)
+  const detail = `${figure(required)} expected, ${figure(delivered)} visible`
+  return {
+    check: 'count',
+    status: countStatus(history, required - delivered, delivered - most),
+    count,
+    detail,
+    examples: [],
   }
-  return places.finding('lost', 'violated', (count) =>
-    count === 0
-      ? 'every record below the committed offsets has its outputs'
-      : `${plural(count, 'output')} of committed records cannot be seen`,
-  )
 }
 
-/** 2. Duplicated: more copies of an output are visible than the source gives. */
-export function duplicatedRecords(history: History, { meaning }: Matching): Finding {
-  const places = placesOf(history, meaning, duplicate)
-  return places.finding('duplicated', 'violated', (count) =>
-    count === 0 ? 'no output is there more often than the source gives it' : `${plural(count, 'output')} too many`,
-  )
+function countStatus(history: History, missing: number, surplus: number): Finding['status'] {
+  const { guarantee } = history
+  if (surplus > 0) return guarantee === 'exactly-once' ? 'violated' : 'noted'
+  if (missing <= 0) return 'held'
+  if (guarantee === 'none') return 'noted'
+  return mayHide(history) ? 'unproven' : 'violated'
 }
 
-/** 3. Unexplained: a visible output that no record of the source gives, whoever wrote it. */
-export function unexplainedRecords(history: History, { meaning }: Matching): Finding {
-  const places = placesOf(history, meaning, unexplained)
-  return places.finding('unexplained', 'violated', (count) =>
-    count === 0 ? 'every output comes from a record of the source' : `${plural(count, 'output')} that no record gives`,
-  )
+function countOf(numbers: Int32Array | Uint8Array, wanted: number): number {
+  let count = 0
+  for (const number of numbers) if (number === wanted) count++
+  return count
 }
 
 /**
- * 4. Ahead: a visible output of a record whose offset is not committed: the two did not become visible together. Such a
- * record would be relayed again, and then be there twice.
+ * 2. Lost: a record below the offset that was committed before the outputs were read, whose output readers cannot see.
+ * Beyond that offset nothing is lost: it is not relayed yet (12).
  */
-export function outputsAhead(history: History, { isDelivered }: Matching): Finding {
-  const { expected } = history
+export function lostRecords(history: History, matching: Matching): Finding {
   const places = new Places()
-  for (let index = 0; index < expected.high.length; index++) {
-    if (isDelivered[index] === 0 || expected.standing[index] !== standing.ahead) continue
-    places.add(() => `${sourceOf(history, index)} is in ${outputOf(history, index)}`)
-  }
-  return places.finding('ahead', 'violated', (count) =>
-    count === 0
-      ? 'no output is visible before the offset of its record'
-      : `${plural(count, 'output')} visible although the offsets of their records are not committed`,
+  eachMissing(history, matching, (index, excuse) => {
+    if (excuse === null) places.add(() => `${sourcePlace(history, index)}, not in ${outputPlace(history, index)}`)
+  })
+  const status = history.guarantee === 'none' ? 'noted' : 'violated'
+  return places.finding(
+    'lost',
+    status,
+    'every committed record has its outputs',
+    (count) => `${plural(count, 'output')} of committed records missing`,
   )
 }
 
-/**
- * 5. Order: in each output partition the outputs of one source partition stand in the order of the source, those of one
- * record in the order of its emits. Since a key has one source partition, this is also the order of each key.
- *
- * Not judged for equal records of which one is lost or duplicated, or which come from several source partitions.
- */
-export function outOfOrder(history: History, { meaning, isOrderUnknown }: Matching): Finding {
+const advice: Readonly<Record<Excuse, string>> = {
+  'held back': 'an open transaction holds readers back: wait for its end, or end it, and verify again',
+  expired: 'the outputs have been cut by retention: verify a shorter time with --last',
+  'before the start': 'where the relay started is not known: verify a time after its start with --last',
+  compacted: 'the output topic is compacted: verify before compaction, or by a topic that is not compacted',
+}
+
+/** 3. Unseen: an output that cannot be seen although it may not be lost: whoever proves must not guess. */
+export function unseenRecords(history: History, matching: Matching): Finding {
   const places = new Places()
-  for (const [output, meanings] of meaning.entries()) {
-    const last = new Int32Array(history.sources.length).fill(-1)
-    for (const [at, index] of meanings.entries()) {
-      if (index < 0 || isOrderUnknown[index] === 1) continue
-      const source = history.expected.source[index] ?? 0
-      if (index > (last[source] ?? -1)) last[source] = index
-      else
-        places.add(
-          () => `${placeOf(history, output, at)} follows a later record of ${sourceOf(history, last[source] ?? 0)}`,
-        )
+  const reasons = new Set<string>()
+  eachMissing(history, matching, (index, excuse) => {
+    if (excuse === null) return
+    reasons.add(advice[excuse])
+    places.add(() => `${sourcePlace(history, index)}, not in ${outputPlace(history, index)} (${excuse})`)
+  })
+  return places.finding(
+    'unseen',
+    'unproven',
+    'nothing is hidden from the verifier',
+    (count) => `${plural(count, 'output')} cannot be seen now: ${[...reasons].join('; ')}`,
+  )
+}
+
+/** 4. Duplicated: more copies of an output are visible than the source gives, whoever wrote them. */
+export function duplicatedRecords(history: History, { meanings }: Matching): Finding {
+  const places = new Places()
+  for (const [output, found] of meanings.entries()) {
+    for (let at = 0; at < found.length; at++) {
+      if (found[at] === meaning.duplicate) places.add(() => deliveredPlace(history, output, at))
     }
   }
-  return places.finding('outOfOrder', 'violated', (count) =>
-    count === 0
-      ? 'outputs stand in the order of their source partitions'
-      : `${plural(count, 'output')} behind a later one`,
+  const status = history.guarantee === 'exactly-once' ? 'violated' : 'noted'
+  return places.finding(
+    'duplicated',
+    status,
+    'no output is there more often than the source gives it',
+    (count) => `${plural(count, 'output')} too many`,
   )
 }
 
-function placesOf(history: History, meaning: Matching['meaning'], wanted: number): Places {
+/**
+ * 5. Ahead: an output is visible although the offset of its record is not committed. The two did not become visible
+ * together; the record would be relayed again.
+ */
+export function outputsAhead(history: History, { isDelivered }: Matching): Finding {
   const places = new Places()
-  for (const [output, meanings] of meaning.entries()) {
-    for (const [at, found] of meanings.entries()) if (found === wanted) places.add(() => placeOf(history, output, at))
+  const { standing: standings } = history.expected
+  for (let index = 0; index < isDelivered.length; index++) {
+    if (isDelivered[index] === 0 || standings[index] !== standing.ahead) continue
+    places.add(() => `${sourcePlace(history, index)}, in ${outputPlace(history, index)}`)
   }
-  return places
+  const status = history.guarantee === 'exactly-once' ? 'violated' : 'noted'
+  return places.finding(
+    'ahead',
+    status,
+    'no output is visible before the offset of its record',
+    (count) => `${plural(count, 'output')} visible, the offsets of their records not committed`,
+  )
 }
 
-function placeOf({ outputs }: History, output: number, at: number): string {
-  const log = outputs[output]
-  return `${log?.topic}/${log?.partition}/${log?.delivered.offset[at]}`
-}
-
-function sourceOf({ sources, expected }: History, index: number): string {
-  const log = sources[expected.source[index] ?? 0]
-  return `${log?.topic}/${log?.partition}/${expected.offset[index]}`
-}
-
-function outputOf({ outputs, expected }: History, index: number): string {
-  const log = outputs[expected.output[index] ?? -1]
-  return log ? `${log.topic}/${log.partition}` : 'any output'
+/**
+ * 6. Order: in each output partition the outputs of one source partition stand in the order of the source, those of one
+ * record in the order of its emits. A key of the source has one partition, so this is also the order of each key.
+ */
+export function outOfOrder(history: History, { meanings, isOrderUnknown }: Matching): Finding {
+  const places = new Places()
+  const { source: sources } = history.expected
+  for (const [output, found] of meanings.entries()) {
+    const last = new Int32Array(history.sources.length).fill(-1)
+    for (let at = 0; at < found.length; at++) {
+      const index = found[at] ?? -1
+      if (index < 0 || isOrderUnknown[index] === 1) continue
+      const source = sources[index] ?? 0
+      const before = last[source] ?? -1
+      if (index > before) last[source] = index
+      else
+        places.add(() => `${deliveredPlace(history, output, at)} follows a later one (${sourcePlace(history, before)})`)
+    }
+  }
+  return places.finding(
+    'outOfOrder',
+    'violated',
+    'outputs stand in the order of their source partitions',
+    (count) => `${plural(count, 'output')} behind later ones`,
+  )
 }

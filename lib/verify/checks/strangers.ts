@@ -1,0 +1,76 @@
+import { type Authors, findAuthors } from '../authors.ts'
+import { type Finding, Places, plural } from '../finding.ts'
+import type { History, OutputLog } from '../history.ts'
+import { type Matching, meaning } from '../match.ts'
+import { deliveredPlace } from '../places.ts'
+
+/**
+ * 7. Unexplained: the relay wrote an output that no record of its source gives.
+ *
+ * Not asked where the source may have given it before the range that was read: until each source partition's outputs have
+ * been met in an output partition, older ones may stand there.
+ */
+export function unexplainedRecords(history: History, matching: Matching): Finding {
+  const authors = findAuthors(history, matching)
+  const places = new Places()
+  eachUnexplained(history, matching, authors, (output, at, isOurs, mayBeOlder) => {
+    if (isOurs && !mayBeOlder) places.add(() => deliveredPlace(history, output, at))
+  })
+  return places.finding(
+    'unexplained',
+    'violated',
+    'every output of the relay comes from a record of its source',
+    (count) => `${plural(count, 'output')} of the relay that no record of its source gives`,
+  )
+}
+
+/**
+ * 8. Foreign: records in the output topics that other producers wrote, or that older records of the source gave. They are
+ * none of this relay's business, but whoever counts outputs will count them.
+ */
+export function foreignRecords(history: History, matching: Matching): Finding {
+  const authors = findAuthors(history, matching)
+  const places = new Places()
+  eachUnexplained(history, matching, authors, (output, at, isOurs, mayBeOlder) => {
+    if (!isOurs || mayBeOlder) places.add(() => deliveredPlace(history, output, at))
+  })
+  return places.finding(
+    'foreign',
+    'noted',
+    'nobody else writes to the output topics',
+    (count) => `${plural(count, 'record')} by other producers, or of older records of the source`,
+  )
+}
+
+function eachUnexplained(
+  history: History,
+  { meanings }: Matching,
+  authors: Authors,
+  found: (output: number, at: number, isOurs: boolean, mayBeOlder: boolean) => void,
+): void {
+  for (const [output, log] of history.outputs.entries()) {
+    const here = meanings[output] ?? new Int32Array()
+    const olderUntil = olderBefore(history, here)
+    for (let at = 0; at < here.length; at++) {
+      if (here[at] === meaning.unexplained) found(output, at, isOurs(history, log, at, authors), at < olderUntil)
+    }
+  }
+}
+
+/** Weaker guarantees write outside of transactions, by producers that are known by what they wrote only. */
+function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, at: number, authors: Authors): boolean {
+  const transaction = transactions[delivered.transaction[at] ?? -1]
+  return transaction === undefined ? guarantee !== 'exactly-once' : authors.has(transaction.producerId)
+}
+
+/** Index of the first delivered record before which outputs of records older than the range may stand. */
+function olderBefore({ sources, expected }: History, meanings: Int32Array): number {
+  const waiting = new Set<number>()
+  for (const [source, { before }] of sources.entries()) if (before !== 'start') waiting.add(source)
+  for (let at = 0; at < meanings.length && waiting.size > 0; at++) {
+    const index = meanings[at] ?? -1
+    if (index < 0 || !waiting.delete(expected.source[index] ?? 0)) continue
+    if (waiting.size === 0) return at
+  }
+  return waiting.size === 0 ? 0 : meanings.length
+}

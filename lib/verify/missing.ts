@@ -1,0 +1,75 @@
+import { type History, type OutputLog, type SourceLog, standing } from './history.ts'
+import type { Matching } from './match.ts'
+
+/** Why a committed record's output may not be seen although it was not lost. */
+export type Excuse =
+  /** An open transaction holds readers back before the end of the partition. */
+  | 'held back'
+  /** Retention has cut the beginning of the output, and nothing of this source partition before it is left there. */
+  | 'expired'
+  /** The relay started somewhere behind the source's beginning, and nothing before it was ever relayed. */
+  | 'before the start'
+  /** A later record of its key has replaced it. */
+  | 'compacted'
+
+/** Calls back with each expected record that must be there and is not; `excuse` is null for a loss. */
+export function eachMissing(
+  history: History,
+  { isDelivered }: Matching,
+  missing: (index: number, excuse: Excuse | null) => void,
+): void {
+  const { expected } = history
+  const excuseOf = excuses(history, isDelivered)
+  for (let index = 0; index < isDelivered.length; index++) {
+    if (isDelivered[index] === 1 || expected.standing[index] !== standing.required) continue
+    missing(index, excuseOf(index))
+  }
+}
+
+function excuses(history: History, isDelivered: Uint8Array): (index: number) => Excuse | null {
+  const { expected, outputs, sources } = history
+  const first = firstDelivered(history, isDelivered)
+  const anywhere = knowledgeOf(outputs)
+  const knowledge = outputs.map((log) => knowledgeOf([log]))
+  return (index) => {
+    const source = expected.source[index] ?? 0
+    const output = expected.output[index] ?? -1
+    const { isHeldBack, isCompacted, isCut } = knowledge[output] ?? anywhere
+    if (isHeldBack) return 'held back'
+    if (isCompacted) return 'compacted'
+    if (isCut && index < first.at(source, output)) return 'expired'
+    if (isStartUnknown(sources[source]) && index < first.ofSource(source)) return 'before the start'
+    return null
+  }
+}
+
+/** Whether anything of what must be there may be hidden from the verifier at all. */
+export function mayHide({ outputs, sources }: History): boolean {
+  return Object.values(knowledgeOf(outputs)).includes(true) || sources.some(isStartUnknown)
+}
+
+const knowledgeOf = (outputs: readonly OutputLog[]) => ({
+  isHeldBack: outputs.some(({ until, end }) => until < end),
+  isCompacted: outputs.some((log) => log.isCompacted),
+  isCut: outputs.some(({ from, logStart }) => logStart > 0n && from === logStart),
+})
+
+const isStartUnknown = (source: SourceLog | undefined): boolean => source?.before === 'unknown start'
+
+/** The first delivered record of each source partition, in each output partition and in all. */
+function firstDelivered({ expected, outputs, sources }: History, isDelivered: Uint8Array) {
+  const nothing = isDelivered.length
+  const firstAt = new Int32Array(sources.length * (outputs.length + 1)).fill(nothing)
+  const first = new Int32Array(sources.length).fill(nothing)
+  const cell = (source: number, output: number) => source * (outputs.length + 1) + output + 1
+  for (let index = nothing - 1; index >= 0; index--) {
+    if (isDelivered[index] === 0) continue
+    const source = expected.source[index] ?? 0
+    firstAt[cell(source, expected.output[index] ?? -1)] = index
+    first[source] = index
+  }
+  return {
+    at: (source: number, output: number): number => firstAt[cell(source, output)] ?? nothing,
+    ofSource: (source: number): number => first[source] ?? nothing,
+  }
+}

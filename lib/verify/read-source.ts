@@ -1,0 +1,47 @@
+import type { Cluster } from '../kafka/cluster.ts'
+import type { KafkaRecord } from '../kafka/record.ts'
+import type { ExpectedRecords, LogTransaction } from './history.ts'
+import type { Progress } from './progress.ts'
+import { type LogRange, readLogBatches } from './read-batches.ts'
+import { TransactionTracker } from './track-transactions.ts'
+
+export interface SourceAsk extends LogRange {
+  /** Index of the partition among all sources. */
+  readonly source: number
+  readonly committed: bigint
+  readonly committedAfter: bigint
+}
+
+export interface SourceRead {
+  /** In [from, committed). */
+  readonly records: number
+  readonly transactions: readonly LogTransaction[]
+}
+
+/** Makes of the source what it must have given. Takes partition after partition, each in order. */
+export interface Expecting {
+  take(ask: SourceAsk, records: readonly KafkaRecord[]): Promise<void>
+  readonly expected: ExpectedRecords
+  /** Dead letters in the log whose record passes when it is transformed again. */
+  readonly notReproduced: number
+}
+
+/** Reads what the relay reads, as read_committed, and expects of it what it must give. */
+export async function readSource(
+  cluster: Cluster,
+  ask: SourceAsk,
+  expecting: Expecting,
+  progress: Progress,
+): Promise<SourceRead> {
+  const tracker = new TransactionTracker()
+  let records = 0
+  for await (const seen of readLogBatches(cluster, ask)) {
+    tracker.pass(seen)
+    progress.read(seen.batch.recordCount)
+    if (!seen.visible) continue
+    const asked = seen.batch.records().filter(({ offset }) => offset >= ask.from && offset < ask.until)
+    for (const { offset } of asked) if (offset < ask.committed) records++
+    await expecting.take(ask, asked)
+  }
+  return { records, transactions: tracker.transactions }
+}

@@ -1,0 +1,82 @@
+import type { Cluster } from '../kafka/cluster.ts'
+import { tpKey } from '../kafka/record.ts'
+import { parseCommitMetadata } from '../relay/commit-metadata.ts'
+import type { CompiledRelay } from '../relay/compiled-relay.ts'
+import type { SourceLog } from './history.ts'
+import { type CommittedPositions, least, type Offsets, offsetsAt } from './positions.ts'
+import type { Progress } from './progress.ts'
+import { type Expecting, readSource } from './read-source.ts'
+import type { Place, Scope } from './scope.ts'
+
+export interface SourcesAsk {
+  readonly scope: Scope
+  readonly startAt: CompiledRelay['startAt']
+  readonly sinceMs: number | null
+  /** Before the outputs were read, and after. */
+  readonly committed: CommittedPositions
+  readonly committedAfter: CommittedPositions
+}
+
+/** How far beyond the committed offsets outputs are looked for that are visible too early. */
+const aheadMax = 100_000n
+
+/** Every source partition, one after the other, up to a little beyond its committed offset. */
+export async function readSources(
+  cluster: Cluster,
+  ask: SourcesAsk,
+  expecting: Expecting,
+  progress: Progress,
+): Promise<readonly SourceLog[]> {
+  const { scope, startAt, sinceMs } = ask
+  const beginning = sinceMs ?? (typeof startAt === 'object' ? startAt.timestampMs : 'earliest')
+  const [starts, stableEnds, ends, froms] = await Promise.all([
+    offsetsAt(cluster, scope.sources, 'earliest'),
+    offsetsAt(cluster, scope.sources, 'latest', 'read_committed'),
+    offsetsAt(cluster, scope.sources, 'latest'),
+    offsetsAt(cluster, scope.sources, beginning),
+  ])
+  const sources: SourceLog[] = []
+  for (const [source, place] of scope.sources.entries()) {
+    const { topic, partition, topicId } = place
+    const at = (offsets: Offsets) => offsets.get(tpKey(place)) ?? 0n
+    const [from, logStart, stableEnd, end] = [at(froms), at(starts), at(stableEnds), at(ends)]
+    const committed = ask.committed.get(tpKey(place))?.offset ?? null
+    const { offset: committedAfter, metadata } = ask.committedAfter.get(tpKey(place)) ?? nothing
+    const known = { committed: committed ?? from, committedAfter: committedAfter ?? from }
+    const until = least(stableEnd, known.committedAfter + aheadMax)
+    const range = { topic, partition, topicId, from, until }
+    const read = await readSource(cluster, { ...range, ...known, source }, expecting, progress)
+    sources.push({
+      topic,
+      partition,
+      topicId,
+      transactionalId: laneOf(scope, place),
+      logStart,
+      stableEnd,
+      end,
+      from,
+      before: whatIsBefore(ask, place, from, logStart),
+      committed,
+      committedAfter,
+      metadata: parseCommitMetadata(metadata),
+      ...read,
+    })
+  }
+  return sources
+}
+
+const nothing = { offset: null, metadata: '' }
+
+const laneOf = ({ lanes }: Scope, { partition }: Place): string =>
+  lanes.find(({ partitions }) => partitions.includes(partition))?.transactionalId ?? ''
+
+function whatIsBefore(
+  { sinceMs, startAt }: SourcesAsk,
+  { isCompacted }: Place,
+  from: bigint,
+  logStart: bigint,
+): SourceLog['before'] {
+  if (startAt === 'event' && sinceMs === null) return 'unknown start'
+  const mayBeCut = from === logStart && logStart > 0n
+  return sinceMs !== null || isCompacted || mayBeCut ? 'older' : 'start'
+}
