@@ -1,5 +1,5 @@
 import type { Deadline } from '../clock.ts'
-import { isRelayError, RelayError } from '../errors.ts'
+import { type ErrorDetails, isRelayError, RelayError } from '../errors.ts'
 import type { FenceHandle } from '../fencing/fence.ts'
 import type { FenceChanges, FenceRecord } from '../fencing/fence-record.ts'
 import type { TransactionSession } from '../transaction/session.ts'
@@ -61,6 +61,7 @@ async function settle(
   deadline: Deadline,
 ): Promise<Anchored> {
   const { fence, topics, id } = lane
+  if (reconciled.adopt && lane.windowsTried) throw overtaken(lane, reconciled.adopt.token)
   if (reconciled.adopt) await adopt(lane, reconciled.adopt, deadline)
   const positions = await positionsAfter(lane, reconciled, bell, deadline)
   await noteFacts(lane, positions, deadline)
@@ -78,9 +79,20 @@ async function adopt(
   newer: { token: number; lineage: string },
   deadline: Deadline,
 ) {
-  const message = `fence record is older than the committed offsets (restored or lost?): token ${newer.token} adopted`
+  const { prefix } = runtime.settings
+  const message = `fence record is older than the committed offsets: token ${newer.token} adopted. Was the table restored or lost, or does another deployment use the prefix '${prefix}' with a table of its own?`
   runtime.observer.alarm?.({ lane: id.transactionalId, code: 'FENCE_TABLE_BEHIND', message })
   await fence.adopt(newer, deadline)
+}
+
+/** No copy of the table came back while we were at work, our record is the proof: others commit under our ids (R4). */
+function overtaken({ id, fence }: LaneUnderway, token: number): RelayError {
+  return prefixShared(id, `was overtaken by offsets of token ${token - 1}`, { context: { token: fence.token } })
+}
+
+export function prefixShared({ transactionalId }: LaneId, what: string, details: ErrorDetails): RelayError {
+  const message = `lane ${transactionalId} ${what} while its fence record stayed ours: another deployment with another table uses this prefix; give each its own`
+  return new RelayError('PREFIX_SHARED', message, details)
 }
 
 /**

@@ -77,7 +77,8 @@ function finishReset(resetTo: ReadonlyMap<number, bigint> | null, answer: Commit
 
 function sourceReplaced({ found, clusterId, sourceTopicId }: ReconcileInput): PartitionVerdict | null {
   if (found?.clusterId && found.clusterId !== clusterId) {
-    return stop('SOURCE_REPLACED', `the lane was relaying cluster ${found.clusterId}, this is ${clusterId}`)
+    const told = `the lane was relaying cluster ${found.clusterId}, this is ${clusterId}`
+    return stop('SOURCE_REPLACED', `${told}; if both are relayed, give each a prefix of its own`)
   }
   if (found?.sourceTopicId && found.sourceTopicId !== sourceTopicId) {
     return stop('SOURCE_REPLACED', `the source topic had id ${found.sourceTopicId}, now ${sourceTopicId}: made anew?`)

@@ -1,5 +1,5 @@
 import { isRelayError, RelayError } from '../errors.ts'
-import { anchorLane, proveOurs } from './anchor.ts'
+import { anchorLane, prefixShared, proveOurs } from './anchor.ts'
 import { newSink, type OpenLane } from './lane.ts'
 
 /** Fences in a row, our token unchanged, no timeout to explain them: somebody with another table uses our ids (R4). */
@@ -59,12 +59,7 @@ function countFence(lane: OpenLane, error: RelayError): void {
   if (mayHaveTimedOut(lane)) return
   lane.fencesUnexplained++
   if (lane.fencesUnexplained < fencesMax) return
-  const { transactionalId } = lane.id
-  throw new RelayError(
-    'PREFIX_SHARED',
-    `lane ${transactionalId} was fenced ${lane.fencesUnexplained} times while its fence record stayed ours: another deployment with another table uses this prefix; give each its own`,
-    { cause: error },
-  )
+  throw prefixShared(lane.id, `was fenced ${lane.fencesUnexplained} times`, { cause: error })
 }
 
 /** The broker aborts and fences a transaction that is older than its timeout: that explains a fence (R6). */

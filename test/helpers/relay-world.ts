@@ -59,13 +59,11 @@ export interface RelayWorld {
   buried(): Promise<string[]>
 }
 
-const table = 'fencepost-relays'
-
-/** The fence table of all tests; their prefixes tell them apart. `endpoint`: a detour to it. */
-export async function fenceTable(endpoint?: string): Promise<FenceStore> {
+/** A fence table; all tests share one, their prefixes tell them apart. `endpoint`: a detour to it. */
+export async function fenceTable({ table = 'fencepost-relays', endpoint = '' } = {}): Promise<FenceStore> {
   const direct = await dynamoDbEndpoint()
   await ensureFenceTable({ table, ...direct })
-  const detour = endpoint === undefined ? {} : { endpoint }
+  const detour = endpoint === '' ? {} : { endpoint }
   const store = createDynamoDbFenceStore({ table, ...direct, ...detour, requestTimeoutMs: 500 }, systemClock)
   onTestFinished(() => store.close())
   return store
