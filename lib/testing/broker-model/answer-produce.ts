@@ -95,7 +95,7 @@ async function unverified(
   const doubtful = writes.filter((write) => isDoubtful(write) && !isFenced(write))
   const [first] = doubtful
   if (first === undefined) return new Map()
-  for (const { partition, batch } of doubtful) partition.log.producers.beginVerification(batch)
+  beginVerification(doubtful)
   const identity: Identity = first.batch
   if (version >= implicitJoinVersion) {
     const code = await join(model, transactionalId, identity, doubtful, body.timeoutMs)
@@ -120,7 +120,13 @@ async function join(
     const code = model.transactions.add(transactionalId, identity, partitions)
     if (code !== codes.CONCURRENT_TRANSACTIONS || model.clock.now() >= untilMs) return code
     await model.clock.sleep(addPartitionsRetryMs)
+    // the last transaction's marker, which was waited for, ends what was being verified
+    beginVerification(writes)
   }
+}
+
+function beginVerification(writes: readonly Write[]): void {
+  for (const { partition, batch } of writes) partition.log.producers.beginVerification(batch)
 }
 
 function isDoubtful({ batch, partition }: Write): boolean {

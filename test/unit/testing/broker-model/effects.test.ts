@@ -62,6 +62,20 @@ describe('the work of brokers behind their answers', () => {
     expect((await run(client.produce(2, next, first))).code).toBe(0)
   })
 
+  it('takes the first write of the next transaction as soon as the markers of the last one are written', async () => {
+    const effects = new HeldEffects()
+    const scene = await bench({ effects })
+    const { run, client, clock, first } = scene
+    const producer = await run(openTransaction(scene))
+    const ended = await run(client.end(2, producer, true))
+    const next = { ...producer, producerEpoch: ended.producerEpoch }
+    const startedMs = clock.now()
+    const written = client.produce(2, next, first)
+    void clock.sleep(30).then(() => effects.release())
+    expect((await run(written)).code).toBe(0)
+    expect(clock.now() - startedMs).toBe(40)
+  })
+
   it('tells older producers to try again instead', async () => {
     const effects = new HeldEffects()
     const scene = await bench({ effects, transactionVersion: 1 })
