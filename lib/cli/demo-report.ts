@@ -1,7 +1,6 @@
 import type { DemoOptions, DemoOutcome } from '../local/demo/demo.ts'
 import type { OutputCount } from '../local/demo/result.ts'
-import type { Finding } from '../verify/finding.ts'
-import { figure } from './demo-screen.ts'
+import { type Finding, figure, plural } from '../verify/finding.ts'
 import { bold, type Terminal } from './terminal.ts'
 
 type DemoPlan = Pick<DemoOptions, 'records' | 'arrivalMs' | 'killsPerMinute'>
@@ -50,9 +49,9 @@ const signs: Readonly<Record<Finding['status'], string>> = { held: '✓', noted:
 const findingLine = ({ status, detail }: Finding): string => `  ${signs[status]} ${detail}`
 
 function killsSentence({ result, report, last }: Omit<DemoOutcome, 'counts'>): string {
-  const { abortedTransactions: aborted } = report
+  const killed = `${plural(result.kills, 'function')} ${result.kills === 1 ? 'was' : 'were'} killed at work`
   const neverHappened = last.seenUncommitted - last.seenCommitted
-  const killed = `${figure(result.kills)} functions were killed at work`
-  if (aborted === 0) return `${killed}.`
-  return `${killed}; ${figure(aborted)} transactions were aborted: ${figure(neverHappened)} outputs that only read_uncommitted saw.`
+  if (neverHappened === 0) return `${killed}.`
+  const aborted = plural(report.abortedTransactions, 'transaction')
+  return `${killed}. What they left open was aborted: ${aborted}, ${plural(neverHappened, 'output')} that only read_uncommitted saw.`
 }

@@ -1,4 +1,5 @@
 import type { DemoProgress } from '../local/demo/progress.ts'
+import { figure } from '../verify/finding.ts'
 import { bold, type Screen, type Terminal } from './terminal.ts'
 
 /** Where the course of things is shown. */
@@ -81,5 +82,3 @@ export function progressLine(progress: DemoProgress): string {
 const waiting = ({ arrived, relayed }: DemoProgress): number => Math.max(0, arrived - relayed)
 const doubtful = ({ seenUncommitted, seenCommitted }: DemoProgress): number =>
   Math.max(0, seenUncommitted - seenCommitted)
-
-export const figure = (count: number): string => count.toLocaleString('en')

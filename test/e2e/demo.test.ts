@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
+import type { DemoResult } from '../../lib/local/demo/result.ts'
+import { kafkaVersions } from '../../lib/local/kafka-jars.ts'
+import { type CliRun, runCliProcess } from '../helpers/cli.ts'
+import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
+
+let dir: string
+let runId: string
+const runs: CliRun[] = []
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'fencepost-demo-'))
+  runId = crypto.randomUUID()
+})
+afterEach(async () => {
+  for (const { child, ended } of runs.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  await untilNothingLeft(runId, systemClock, 10_000)
+  await rm(dir, { recursive: true, force: true })
+})
+
+function demo(args: readonly string[]): CliRun {
+  const run = runCliProcess(['demo', '--json', '--dir', dir, ...args], { ...process.env, [runMarker]: runId })
+  runs.push(run)
+  return run
+}
+
+const untilRelaying = (run: CliRun): Promise<void> =>
+  new Promise((resolve) => {
+    run.child.stderr?.on('data', (text: string) => {
+      if (text.includes('relayed')) resolve()
+    })
+  })
+
+describe.each(kafkaVersions)('Kafka %s', (version) => {
+  test('every flight is relayed exactly once and in order although functions are killed at work', async () => {
+    const records = 5_000
+    const run = demo(['--kafka', version, '--records', String(records), '--seconds', '10', '--kills', '120'])
+    const { code, stdout, stderr } = await run.ended
+    const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as DemoResult
+    const { kills, windows, invocations, seconds, ...proof } = result
+    expect(proof, stderr).toEqual({
+      ok: true,
+      records,
+      expected: records,
+      delivered: records,
+      lost: 0,
+      duplicated: 0,
+      outOfOrder: 0,
+      abortedSeen: 0,
+      openTransactions: 0,
+    })
+    expect(code).toBe(0)
+    expect(kills, stderr).toBeGreaterThanOrEqual(2)
+    expect(windows).toBeGreaterThanOrEqual(4)
+    expect(invocations).toBeGreaterThan(kills)
+    expect(seconds).toBeGreaterThanOrEqual(10)
+    expect(stderr).toContain('Proven: 5,000 records of the source gave 5,000 outputs')
+    await untilNothingLeft(runId, systemClock, 5_000)
+  })
+})
+
+test('a second demo is refused while one runs, and Ctrl-C in the middle stops all of it', async () => {
+  const run = demo([])
+  await untilRelaying(run)
+  const second = await demo([]).ended
+  expect(second.code).toBe(1)
+  expect(second.stderr).toContain(`is in use by process ${run.child.pid}`)
+  expect(JSON.parse(second.stdout)).toMatchObject({ ok: false, code: 'LOCAL_STACK' })
+
+  run.child.kill('SIGINT')
+  const { code, stdout } = await run.ended
+  expect(code).toBe(130)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, code: 'INTERRUPTED' })
+  await untilNothingLeft(runId, systemClock, 1_000)
+})
+
+test('a demo that crashes leaves no process behind', async () => {
+  const run = demo([])
+  await untilRelaying(run)
+  run.child.kill('SIGKILL')
+  await run.ended
+  await untilNothingLeft(runId, systemClock, 5_000)
+})
