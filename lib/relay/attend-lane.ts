@@ -108,7 +108,7 @@ async function watch(attendance: Attendance, id: LaneId, leased: FenceRecord): P
 
 async function lookAgain({ runtime, topics, bell, deadline }: Attendance, id: LaneId): Promise<Look> {
   const seen = (await look(runtime, topics, [id], bell, deadline)).get(id)
-  return seen ?? { past: false, allCommitted: false, stableUntil: new Map() }
+  return seen ?? { past: false, committed: new Map(), allCommitted: false, stableUntil: new Map() }
 }
 
 /** For a barrier, one window and the reserve: taking a lane without time to work only stops its owner (P12). */

@@ -68,6 +68,12 @@ export class LaneReader {
     this.ahead = null
   }
 
+  /** Nobody wants the window any more: waits until its request is over, so that none is left behind in a frozen container. */
+  async leaveAhead(): Promise<void> {
+    await this.ahead?.window.catch(() => undefined)
+    this.ahead = null
+  }
+
   private async read(
     positions: ReadonlyMap<number, bigint>,
     targets: ReadonlyMap<number, bigint>,

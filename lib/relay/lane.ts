@@ -7,7 +7,7 @@ import type { IdempotentProducer } from '../transaction/idempotent-producer.ts'
 import type { TransactionSession } from '../transaction/session.ts'
 import type { Bell } from './bell.ts'
 import type { LaneId } from './lane-id.ts'
-import { LaneReader } from './lane-reader.ts'
+import type { LaneReader } from './lane-reader.ts'
 import type { RelayTopics } from './relay-topics.ts'
 import type { RelayRuntime } from './runtime.ts'
 import { WindowSink } from './window-sink.ts'
@@ -64,6 +64,7 @@ export type LaneStart = Pick<
   | 'found'
   | 'deadline'
   | 'renewal'
+  | 'reader'
   | 'session'
   | 'positions'
   | 'attempts'
@@ -72,7 +73,6 @@ export type LaneStart = Pick<
 export function newLane(start: LaneStart): OpenLane {
   return {
     ...start,
-    reader: new LaneReader(start.runtime, start.id, start.topics.sourceTopicId),
     sink: newSink(start),
     producer: null,
     recordsCap: start.runtime.relay.window.recordsMax,

@@ -1,6 +1,6 @@
 import type { Deadline } from '../clock.ts'
 import { type CommittedAnswer, fetchCommitted, listOffsets } from '../kafka/offsets.ts'
-import { tpKey } from '../kafka/record.ts'
+import { type TopicPartition, tpKey } from '../kafka/record.ts'
 import { type Bell, ringsFor } from './bell.ts'
 import { parseCommitMetadata } from './commit-metadata.ts'
 import type { LaneId } from './lane-id.ts'
@@ -11,11 +11,17 @@ import type { RelayRuntime } from './runtime.ts'
 export interface Look {
   /** Everything that the bell rang for is committed already (or, for a pull, there is nothing to read). */
   readonly past: boolean
+  /** The committed offset per partition; absent where there is none, or none that is certain. */
+  readonly committed: ReadonlyMap<number, bigint>
   /** Every partition has a committed offset: the fence record may be marked dirty by the acquire itself (R8). */
   readonly allCommitted: boolean
   /** Last stable offset per partition: as far as this bell drains (R13). Absent where no broker could tell. */
   readonly stableUntil: ReadonlyMap<number, bigint>
 }
+
+/** A commit of ours that was answered a moment ago may still be on its way to the offsets topic. */
+const settleMs = 2
+const settleTriesMax = 5
 
 /**
  * Step 0: all lanes of the bell at once, two requests in parallel, no barrier, no fence write.
@@ -32,7 +38,7 @@ export async function look(
   if (!first) return new Map()
   const partitions = lanes.flatMap(({ topic, partitions }) => partitions.map((partition) => ({ topic, partition })))
   const [committed, ends] = await Promise.all([
-    fetchCommitted(runtime.cluster, { group: first.group, partitions, requireStable: true }, deadline),
+    committedOnceSettled(runtime, lanes, first.group, partitions, deadline),
     listOffsets(
       runtime.cluster,
       partitions.map((one) => ({ ...one, topicId: topics.sourceTopicId })),
@@ -45,6 +51,22 @@ export async function look(
   return new Map(lanes.map((lane) => [lane, lookAt(lane, topics, bell, committedBy, endBy)]))
 }
 
+/** For lanes that are warm here a few milliseconds are well spent: an unstable answer costs them a barrier. */
+async function committedOnceSettled(
+  runtime: RelayRuntime,
+  lanes: readonly LaneId[],
+  group: string,
+  partitions: readonly TopicPartition[],
+  deadline: Deadline,
+): Promise<readonly CommittedAnswer[]> {
+  const isWarm = lanes.some(({ transactionalId }) => runtime.warm.get(transactionalId)?.resume)
+  for (let tries = 1; ; tries++) {
+    const answers = await fetchCommitted(runtime.cluster, { group, partitions, requireStable: true }, deadline)
+    if (!isWarm || tries === settleTriesMax || !answers.some((answer) => 'unstable' in answer)) return answers
+    await runtime.clock.sleep(settleMs)
+  }
+}
+
 function lookAt(
   lane: LaneId,
   topics: RelayTopics,
@@ -53,18 +75,18 @@ function lookAt(
   endBy: ReadonlyMap<string, bigint | null>,
 ): Look {
   const stableUntil = new Map<number, bigint>()
+  const committed = new Map<number, bigint>()
   let past = true
-  let allCommitted = true
   for (const partition of lane.partitions) {
     const key = tpKey({ topic: lane.topic, partition })
     const end = endBy.get(key) ?? null
     if (end !== null) stableUntil.set(partition, end)
     const answer = committedBy.get(key)
     const offset = answer && 'offset' in answer ? answer.offset : null
-    if (offset === null) allCommitted = false
+    if (offset !== null) committed.set(partition, offset)
     past &&= offset !== null && isPast(lane, topics, bell, partition, offset, end, answer)
   }
-  return { past, allCommitted, stableUntil }
+  return { past, committed, allCommitted: committed.size === lane.partitions.length, stableUntil }
 }
 
 function isPast(

@@ -1,4 +1,4 @@
-import { type Deadline, deadlineAt } from '../clock.ts'
+import { type Deadline, deadlineAt, sooner } from '../clock.ts'
 import { isRelayError } from '../errors.ts'
 import { type Acquired, type AcquireResult, acquireFence } from '../fencing/fence.ts'
 import { keepRenewed } from '../fencing/renewal.ts'
@@ -6,6 +6,7 @@ import { anchorLane } from './anchor.ts'
 import type { Bell } from './bell.ts'
 import { newLane, type OpenLane, positionsText } from './lane.ts'
 import type { LaneId } from './lane-id.ts'
+import { LaneReader } from './lane-reader.ts'
 import type { Look } from './look.ts'
 import { learnBatchBounds, type RelayTopics } from './relay-topics.ts'
 import type { RelayRuntime } from './runtime.ts'
@@ -36,8 +37,14 @@ export async function openLane(
   request: OpenRequest,
   deadline: Deadline,
 ): Promise<Opened> {
-  const acquired = await acquire(runtime, id, seen, request, deadline)
-  if (acquired.kind !== 'acquired') return acquired
+  const acquiring = acquire(runtime, id, seen, request, deadline)
+  const reader = new LaneReader(runtime, id, topics.sourceTopicId)
+  if (seen.allCommitted && runtime.warm.has(id.transactionalId)) readEarly(runtime, reader, seen, deadline)
+  const acquired = await acquiring
+  if (acquired.kind !== 'acquired') {
+    await reader.leaveAhead()
+    return acquired
+  }
   const { handle: fence, found } = acquired
   if (acquired.rollback) alarmRollback(runtime, id)
   const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
@@ -46,7 +53,7 @@ export async function openLane(
     const warm = warmStart(runtime, id, seen, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
     const workUntil = deadlineAt(runtime.clock, deadline.atMs - releaseReserveMs(runtime.settings))
-    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline: workUntil, renewal, ...start })
+    const lane = newLane({ runtime, id, topics, bell, fence, found, deadline: workUntil, renewal, reader, ...start })
     runtime.observer.laneOpened?.({
       lane: id.transactionalId,
       token: fence.record.token,
@@ -56,11 +63,25 @@ export async function openLane(
     return { kind: 'open', lane }
   } catch (error) {
     await renewal.stop()
+    await reader.leaveAhead()
     await giveUp(acquired, error, deadline)
     runtime.warm.set(id.transactionalId, { held: fence.held, resume: null })
     throw error
   }
 }
+
+/**
+ * Fetches the first window while the fence is acquired: if the lane opens at the position that step 0 saw, the window is in
+ * hand, else it is dropped (lane-reader.ts). Only in a container that had the lane before: whoever is new to it reads after
+ * the acquire, so that a batch that kills its reader leaves the record `working`, and the death is counted.
+ */
+function readEarly(runtime: RelayRuntime, reader: LaneReader, seen: Look, deadline: Deadline): void {
+  const soon = sooner(runtime.clock, deadline, earlyReadMs)
+  reader.readAhead(seen.committed, seen.stableUntil, runtime.relay.window, soon)
+}
+
+/** An early read that has not come by then is left behind, and the window reads for itself. */
+const earlyReadMs = 1_000
 
 /** The release is the last word of an invocation and must still reach the fence table when the work used all its time. */
 const releaseReserveMs = ({ commitReserveMs }: RelayRuntime['settings']): number => commitReserveMs / 4
