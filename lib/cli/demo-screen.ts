@@ -59,7 +59,7 @@ export function progressLines(progress: DemoProgress): readonly string[] {
     `             ${figure(waiting(progress))} have arrived and wait, ${Math.floor(seconds)} s`,
     `  outputs    ${seen(seenUncommitted)} seen by read_uncommitted, ${figure(doubtful(progress))} open or aborted`,
     `             ${seen(seenCommitted)} seen by read_committed, all of them final`,
-    `  functions  ${figure(invocations)} invocations, ${figure(windows)} windows committed`,
+    `  functions  ${figure(invocations)} invocations, ${figure(windows)} transactions committed`,
     `             ${figure(kills)} killed at work, ${figure(redeliveries)} batches delivered again`,
   ]
 }
@@ -71,7 +71,7 @@ export function progressLine(progress: DemoProgress): string {
     `${figure(waiting(progress))} waiting`,
     `read_uncommitted sees ${figure(seenUncommitted)}`,
     `read_committed ${figure(seenCommitted)}`,
-    `${figure(windows)} windows`,
+    `${figure(windows)} transactions`,
     `${figure(invocations)} invocations`,
     `${figure(kills)} killed`,
   ]

@@ -41,8 +41,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
     const { last, fed, seen, containerBytesMax } = await relayFlights(its, options)
     await its.deployment.host.stop()
     options.say('reading everything back from the log')
-    const report = await prove(its, options.reading)
-    options.signal.throwIfAborted()
+    const report = await prove(its, options)
     const counts = outputCounts(relay, fed, seen)
     const result = resultOf(report, counts, last, (systemClock.now() - beganMs) / 1_000)
     return { result, report, counts, last, containerBytesMax, logDir: its.stack.logDir }
@@ -51,6 +50,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   }
 }
 
-function prove({ fences, connect }: SetUp, onProgress: OnProgress): Promise<VerifyReport> {
+function prove({ fences, connect }: SetUp, { reading, signal }: DemoOptions): Promise<VerifyReport> {
+  const onProgress: OnProgress = (progress) => {
+    signal.throwIfAborted()
+    reading(progress)
+  }
   return verifyRelay({ relay, prefix, cluster: connect('demo-verify'), fences, complete: true, onProgress })
 }
