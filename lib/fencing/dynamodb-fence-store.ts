@@ -61,6 +61,20 @@ export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock
     }
   }
 
+  /** Its own repetitions are harmless: the first copy that arrives decides for all. */
+  async function rememberFirst(id: string, text: string, deadline: Deadline): Promise<string> {
+    const command = new UpdateItemCommand({
+      TableName: config.table,
+      Key: { id: { S: id } },
+      UpdateExpression: 'SET #text = if_not_exists(#text, :text)',
+      ExpressionAttributeNames: { '#text': 'text' },
+      ExpressionAttributeValues: { ':text': { S: text } },
+      ReturnValues: 'ALL_NEW',
+    })
+    const { Attributes: item } = await ask('write', deadline, (options) => client.send(command, options))
+    return item?.text?.S ?? text
+  }
+
   /** DynamoDB sends the record that refused the write; where it does not (emulators, no record), a read tells. */
   async function winner(error: ConditionalCheckFailedException, id: string, deadline: Deadline) {
     return error.Item === undefined ? read(id, deadline) : decodeFence(error.Item)
@@ -93,7 +107,7 @@ export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock
     }
   }
 
-  return { read, write, list, close: () => client.destroy() }
+  return { read, write, rememberFirst, list, close: () => client.destroy() }
 }
 
 /** Small bounds: DynamoDB answers in milliseconds or something is wrong, and Lambda time is paid for. */

@@ -19,6 +19,12 @@ export interface FenceStore {
    * is answered `written` however often it was sent, unless another one has come after it (P14).
    */
   write(write: FenceWrite, deadline: Deadline): Promise<FenceWriteResult>
+  /**
+   * Remembers a text under an id of its own, for ever, unless one stands there already; answers the one that stands. Of
+   * all who ask, at whatever time, everybody gets the same answer. Such ids are no records: `read` and `list` never meet
+   * them as long as they do not begin with a prefix.
+   */
+  rememberFirst(id: string, text: string, deadline: Deadline): Promise<string>
   /** Every record whose id starts with `prefix`, in no order, not of one moment: for sweep and status, not for decisions. */
   list(prefix: string, deadline: Deadline): Promise<FenceListing>
   close(): void

@@ -4,6 +4,7 @@ import { applyWrite, type FenceStore, judgeRefused } from './fence-store.ts'
 /** Fence records in this process's memory, for `testRelay` and simulation: the port's guarantees without a network. */
 export function createMemoryFenceStore(): FenceStore {
   const rows = new Map<string, FenceRecord>()
+  const firsts = new Map<string, string>()
   return {
     read: async (id) => rows.get(id) ?? null,
     async write(write) {
@@ -14,10 +15,18 @@ export function createMemoryFenceStore(): FenceStore {
       rows.set(id, record)
       return { kind: 'written', record }
     },
+    async rememberFirst(id, text) {
+      const stands = firsts.get(id) ?? text
+      firsts.set(id, stands)
+      return stands
+    },
     list: async (prefix) => ({
       records: [...rows.values()].filter((record) => record.id.startsWith(prefix)),
       unreadable: [],
     }),
-    close: () => rows.clear(),
+    close() {
+      rows.clear()
+      firsts.clear()
+    },
   }
 }

@@ -10,7 +10,7 @@ import { firstPositions } from './first-start.ts'
 import { type LaneId, superseded } from './lane-id.ts'
 import { attemptsAtOpen } from './poison.ts'
 import type { Reconciled } from './reconcile.ts'
-import type { RelayTopics } from './relay-topics.ts'
+import { type RelayTopics, relayTopics } from './relay-topics.ts'
 import type { RelayRuntime } from './runtime.ts'
 
 export interface LaneUnderway {
@@ -112,7 +112,7 @@ export async function proveOurs(
 }
 
 async function positionsAfter(
-  { runtime, id, fence }: LaneUnderway,
+  { runtime, id, topics, fence }: LaneUnderway,
   { partitions }: Reconciled,
   bell: Bell,
   deadline: Deadline,
@@ -123,20 +123,21 @@ async function positionsAfter(
     if (verdict.kind === 'continue') positions.set(partition, verdict.position)
     if (verdict.kind === 'first-start') fresh.push(partition)
   }
-  const later = fence.record.committedUntil.size > 0
-  const first = fresh.length > 0 ? await firstPositions(runtime, id, fresh, bell, later, deadline) : []
+  const started = fence.record.committedUntil.size > 0
+  const first = fresh.length > 0 ? await firstPositions({ runtime, id, topics, started }, fresh, bell, deadline) : []
   return new Map([...positions, ...first])
 }
 
 /** What the record must say before the first Produce: F, which log it is of, and how outputs are partitioned. */
 async function noteFacts(
-  { fence, topics }: LaneUnderway,
+  lane: LaneUnderway,
   positions: ReadonlyMap<number, bigint>,
   deadline: Deadline,
 ): Promise<void> {
+  const { fence, topics } = lane
   const { record } = fence
   const added = [...positions].filter(([partition]) => !record.committedUntil.has(partition))
-  const unpinned = [...topics.outputPartitions].filter(([topic]) => !record.outputPartitions.has(topic))
+  const unpinned = await countsToPin(lane, deadline)
   const known = record.clusterId === topics.clusterId && record.sourceTopicId === topics.sourceTopicId
   if (added.length === 0 && unpinned.length === 0 && known) return
   await fence.note(
@@ -148,6 +149,15 @@ async function noteFacts(
     },
     deadline,
   )
+}
+
+/** Of outputs that have no pin yet, and of those that were made anew with fewer partitions than are pinned. */
+async function countsToPin({ runtime, topics, fence }: LaneUnderway, deadline: Deadline): Promise<[string, number][]> {
+  const pinned = fence.record.outputPartitions
+  const isBelowPin = ([topic, count]: [string, number]): boolean => count < (pinned.get(topic) ?? 0)
+  const known = [...topics.outputPartitions]
+  const now = known.some(isBelowPin) ? (await relayTopics(runtime, deadline, 'fresh')).outputPartitions : known
+  return [...now].filter((output) => !pinned.has(output[0]) || isBelowPin(output))
 }
 
 const mustCommit = ({ partitions }: Reconciled): boolean =>

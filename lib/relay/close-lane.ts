@@ -19,7 +19,7 @@ export async function closeLane(lane: OpenLane, failure: RelayError | null, dead
   const released = await fence.release(ending, deadline)
   const clean = released.kind === 'ours' && ending.kind === 'settled'
   runtime.observer.laneReleased?.({ lane: id.transactionalId, clean })
-  if (released.kind !== 'superseded') keepWarm(lane, clean)
+  if (released.kind !== 'superseded') keepWarm(lane, clean && failure?.disposition !== 'fix-config')
 }
 
 /** Clean only if no outcome is unknown; otherwise the lease is freed and the record stays dirty (R7). */
@@ -29,7 +29,8 @@ function endingOf({ outcomeUnknown, positions, session }: OpenLane, failure: Rel
   return { kind: 'settled', committedUntil: positions, producer }
 }
 
-function keepWarm({ runtime, id, fence, session, positions }: OpenLane, clean: boolean): void {
-  const resume = clean && session.reusable ? { session, positions } : null
+/** Once somebody has changed a topic or a setting, nothing that was learnt before may be gone on with. */
+function keepWarm({ runtime, id, fence, session, positions }: OpenLane, mayResume: boolean): void {
+  const resume = mayResume && session.reusable ? { session, positions } : null
   runtime.warm.set(id.transactionalId, { held: fence.held, resume })
 }

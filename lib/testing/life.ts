@@ -55,6 +55,7 @@ export class Life {
     return {
       read: (...args) => this.guard(() => store.read(...args)),
       write: (...args) => this.guard(() => store.write(...args)),
+      rememberFirst: (...args) => this.guard(() => store.rememberFirst(...args)),
       list: (...args) => this.guard(() => store.list(...args)),
       close: () => store.close(),
     }

@@ -64,6 +64,17 @@ export function fenceStoreContract(name: string, make: () => Promise<FenceStore>
       expect(result).toEqual({ kind: 'written', record: { ...record, dirty: true, revision: record.revision + 1 } })
     })
 
+    test('of 16 texts under one id at once, one is remembered and everybody learns it, now and later', async () => {
+      const id = `first/${freshId()}`
+      const texts = Array.from({ length: 16 }, (_, index) => `text ${index}`)
+      const answers = await Promise.all(texts.map((text) => store.rememberFirst(id, text, soon())))
+      const [first] = answers
+      expect(texts).toContain(first)
+      expect(answers).toEqual(texts.map(() => first))
+      expect(await store.rememberFirst(id, 'too late', soon())).toBe(first)
+      expect(await store.rememberFirst(`${id}.other`, 'its own', soon())).toBe('its own')
+    })
+
     test('of 16 that create at once, one wins and the others learn who', async () => {
       const id = freshId()
       const nonces = Array.from({ length: 16 }, (_, index) => `n${index}`)

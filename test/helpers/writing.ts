@@ -1,8 +1,7 @@
 import type { Cluster } from '../../lib/kafka/cluster.ts'
-import { kafkaErrorName } from '../../lib/kafka/errors.ts'
 import type { OutputRecord, TopicPartition } from '../../lib/kafka/record.ts'
 import { BatchBuilder } from '../../lib/kafka/record-batch/encode.ts'
-import { plainIdentity, within } from './kafka-client.ts'
+import { plainIdentity, untilSettled } from './kafka-client.ts'
 
 /** Appends records as one batch; what is not said of one is plain. */
 export async function appendRecords(
@@ -20,15 +19,11 @@ export async function appendRecords(
 
 export async function appendBatch(cluster: Cluster, place: TopicPartition, records: Buffer): Promise<void> {
   const { topic, partition } = place
-  const body = {
-    transactionalId: null,
-    acks: -1,
-    timeoutMs: 10_000,
-    topicData: [{ name: topic, partitionData: [{ index: partition, records }] }],
-  }
-  const answer = await cluster.request({ to: 'leader', topic, partition }, 'Produce', body, within(15_000), {
-    maxVersion: 12,
+  const target = { to: 'leader', topic, partition } as const
+  const topicData = [{ name: topic, partitionData: [{ index: partition, records }] }]
+  const body = { transactionalId: null, acks: -1, timeoutMs: 10_000, topicData }
+  await untilSettled(cluster, 'Produce', target, async (deadline) => {
+    const answer = await cluster.request(target, 'Produce', body, deadline, { maxVersion: 12 })
+    return { code: answer.body.responses[0]?.partitionResponses[0]?.errorCode ?? -1, value: undefined }
   })
-  const code = answer.body.responses[0]?.partitionResponses[0]?.errorCode ?? -1
-  if (code !== 0) throw new Error(`Produce to ${topic}-${partition} was answered ${kafkaErrorName(code)}`)
 }
