@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
-import { parquetRead } from 'hyparquet'
+import { parquetMetadata, parquetRead } from 'hyparquet'
 import { invariant } from '../../invariant.ts'
 
 /** One flight as the source topic carries it. */
@@ -35,20 +36,32 @@ const minuteMs = 60_000
  */
 export async function readFlights(count: number): Promise<Flights> {
   invariant(count >= 1 && count <= flightsMax, `${count} flights were asked for, the file has 1 to ${flightsMax}`)
+  const bytes = await readFile(flightsFile())
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+  const metadata = parquetMetadata(file)
   const table = new FlightTable(count)
-  const file = await readFile(
-    createRequire(import.meta.url)
-      .resolve('vega-datasets')
-      .replace(/build.index\.js$/, 'data/flights-3m.parquet'),
-  )
-  await parquetRead({
-    file: file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength) as ArrayBuffer,
-    columns: [...columns],
-    rowEnd: count,
-    compressors: { ZSTD: (bytes) => zstdDecompressSync(bytes) },
-    onChunk: ({ columnName, columnData, rowStart }) => table.fill(columnName as Column, columnData, rowStart),
-  })
+  let rowStart = 0
+  for (const { num_rows } of metadata.row_groups) {
+    if (rowStart >= count) break
+    const rowEnd = Math.min(count, rowStart + Number(num_rows))
+    // One row group after another: all at once would stand in memory together.
+    await parquetRead({
+      file,
+      metadata,
+      columns: [...columns],
+      rowStart,
+      rowEnd,
+      compressors: { ZSTD: (compressed) => zstdDecompressSync(compressed) },
+      onChunk: (chunk) => table.fill(chunk.columnName as Column, chunk.columnData, chunk.rowStart),
+    })
+    rowStart = rowEnd
+  }
   return table
+}
+
+function flightsFile(): string {
+  const entry = createRequire(import.meta.url).resolve('vega-datasets')
+  return join(dirname(entry), '..', 'data', 'flights-3m.parquet')
 }
 
 class FlightTable implements Flights {
