@@ -3,8 +3,9 @@ import { demoCommand } from './demo.ts'
 import { devCommand } from './dev.ts'
 import { type CommandMaker, runProgram } from './run-program.ts'
 import type { Terminal } from './terminal.ts'
+import { verifyCommand } from './verify.ts'
 
-const commands: readonly CommandMaker[] = [demoCommand, devCommand]
+const commands: readonly CommandMaker[] = [demoCommand, devCommand, verifyCommand]
 
 /** Runs one command line of `fencepost` (without `node` and the script). Answers the exit code; never rejects. */
 export function runCli(args: readonly string[], terminal: Terminal, makers = commands): Promise<number> {

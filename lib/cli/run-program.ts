@@ -42,7 +42,7 @@ export async function runProgram(
 
 function report(error: unknown, json: boolean, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
-  if (error instanceof CommandFailed) return exitCodes.failed
+  if (error instanceof CommandFailed) return error.exitCode
   const code = isRelayError(error) ? error.code : error instanceof Interrupted ? 'INTERRUPTED' : 'UNEXPECTED'
   if (json) terminal.out(JSON.stringify({ ok: false, code, message: messageOf(error) }))
   terminal.err(`fencepost: ${code === 'UNEXPECTED' && error instanceof Error ? error.stack : messageOf(error)}`)

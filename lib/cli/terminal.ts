@@ -26,9 +26,15 @@ export class Interrupted extends Error {
   }
 }
 
-/** The command ran, says no, and has printed all there is to say: exit code 1 and nothing more. */
+/** The command ran, says no, and has printed all there is to say: an exit code and nothing more. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
+  readonly exitCode: number
+
+  constructor(exitCode = 1) {
+    super()
+    this.exitCode = exitCode
+  }
 }
 
 /**

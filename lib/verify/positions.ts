@@ -1,5 +1,4 @@
 import { type Deadline, deadlineIn } from '../clock.ts'
-import { RelayError } from '../errors.ts'
 import type { Cluster } from '../kafka/cluster.ts'
 import { type CommittedAnswer, fetchCommitted } from '../kafka/committed.ts'
 import type { Isolation } from '../kafka/fetch.ts'
@@ -45,8 +44,8 @@ export type CommittedPositions = ReadonlyMap<string, CommittedPosition>
 
 /**
  * The committed offsets, with everything that a finished transaction committed: asked again while one that is under way
- * holds them unstable.
- * @throws RelayError BROKER_ERROR when they stay so until the deadline; whatever fetchCommitted reports
+ * holds them unstable. One that stays open until the deadline has committed nothing: then they are as they were before it.
+ * @throws RelayError as fetchCommitted reports
  */
 export async function committedPositions(
   cluster: Cluster,
@@ -54,26 +53,19 @@ export async function committedPositions(
   partitions: readonly TopicPartition[],
   deadline: Deadline,
 ): Promise<CommittedPositions> {
-  for (;;) {
-    const answers = await fetchCommitted(cluster, { group, partitions, requireStable: true }, deadline)
+  for (let requireStable = true; ; ) {
+    const question = { group, partitions, requireStable }
+    const answers = await fetchCommitted(cluster, question, deadlineIn(cluster.clock, askMs))
     const failed = answers.find((answer) => 'error' in answer)
     if (failed) throw failed.error
-    const unstable = answers.filter((answer) => 'unstable' in answer)
-    if (unstable.length === 0) return new Map(answers.flatMap(positionOf))
-    if (deadline.remainingMs() <= pauseMs) throw staysUnstable(group, unstable)
-    await cluster.clock.sleep(pauseMs)
+    if (!answers.some((answer) => 'unstable' in answer)) return new Map(answers.flatMap(positionOf))
+    if (deadline.remainingMs() <= pauseMs) requireStable = false
+    else await cluster.clock.sleep(pauseMs)
   }
 }
 
 function positionOf(answer: CommittedAnswer): [string, CommittedPosition][] {
   return 'offset' in answer ? [[tpKey(answer), { offset: answer.offset, metadata: answer.metadata }]] : []
-}
-
-function staysUnstable(group: string, partitions: readonly TopicPartition[]): RelayError {
-  return new RelayError(
-    'BROKER_ERROR',
-    `offsets of ${partitions.map(tpKey).join(', ')} in group ${group} stay unstable: a transaction is open that commits them; ring the relay, or wait for the transaction timeout, and verify again`,
-  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Deadline, deadlineIn, sooner } from '../clock.ts'
 import { isRelayError, RelayError } from '../errors.ts'
 import type { Cluster } from '../kafka/cluster.ts'
+import type { Isolation } from '../kafka/fetch.ts'
 import type { FetchResponse, PartitionData } from '../kafka/protocol/generated/fetch.ts'
 import { leftOut, silenceOf, troubleOf } from '../kafka/read-errors.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
@@ -9,14 +10,16 @@ import { type FetchedBatch, readBatches } from '../kafka/record-batch/decode.ts'
 import { inRounds, type Told } from '../kafka/rounds.ts'
 import { mebibytes, seconds } from '../units.ts'
 
-/** [from, until) of one partition; `until` at most the last stable offset. */
+/** [from, until) of one partition; `until` at most the last stable offset, or the high watermark for read_uncommitted. */
 export interface LogRange extends TopicPartition {
   readonly topicId: string
   readonly from: bigint
   readonly until: bigint
+  /** Default read_committed. */
+  readonly isolation?: Isolation
 }
 
-/** A batch, and whether the broker and a consumer's own filter show its records to read_committed readers. */
+/** A batch, and whether the broker and a consumer's own filter show its records to readers of the range's isolation. */
 export interface SeenBatch {
   readonly batch: FetchedBatch
   readonly visible: boolean
@@ -85,13 +88,13 @@ async function ask(
   }
 }
 
-function requestOf({ topicId, partition }: LogRange, from: bigint) {
+function requestOf({ topicId, partition, isolation }: LogRange, from: bigint) {
   const partitions = [{ partition, currentLeaderEpoch: -1, fetchOffset: from, partitionMaxBytes: fetchBytesMax }]
   return {
     maxWaitMs: waitMs,
     minBytes: 1,
     maxBytes: fetchBytesMax,
-    isolationLevel: 1,
+    isolationLevel: isolation === 'read_uncommitted' ? 0 : 1,
     topics: [{ topicId, partitions }],
     forgottenTopicsData: [],
     rackId: '',
@@ -105,7 +108,7 @@ function hear(range: LogRange, from: bigint, body: FetchResponse): Told<LogRange
   if (code !== 0) return { ask: range, ...troubleOf('Fetch', range, code) }
   if (data === undefined) return { ask: range, again: true, result: leftOut('Fetch', range) }
   const piece = pieceOf(range, from, data)
-  if (piece.batches.length > 0 || data.lastStableOffset >= range.until)
+  if (piece.batches.length > 0 || visibleEnd(range, data) >= range.until)
     return { ask: range, again: false, result: piece }
   return { ask: range, again: true, result: notThere(range, from, data) }
 }
@@ -124,9 +127,12 @@ function pieceOf({ topic, partition }: LogRange, from: bigint, data: PartitionDa
   return { batches, nextOffset }
 }
 
-function notThere(range: LogRange, from: bigint, { lastStableOffset }: PartitionData): RelayError {
+const visibleEnd = ({ isolation }: LogRange, { lastStableOffset, highWatermark }: PartitionData): bigint =>
+  isolation === 'read_uncommitted' ? highWatermark : lastStableOffset
+
+function notThere(range: LogRange, from: bigint, data: PartitionData): RelayError {
   return new RelayError(
     'BROKER_ERROR',
-    `${tpKey(range)} gives nothing at offset ${from}, although it was stable up to ${range.until} before (now ${lastStableOffset}): its leader may have changed, verify again`,
+    `${tpKey(range)} gives nothing at offset ${from}, although it could be read up to ${range.until} before (now ${visibleEnd(range, data)}): its leader may have changed, verify again`,
   )
 }

@@ -3,9 +3,9 @@ import type { KafkaRecord } from '../kafka/record.ts'
 import type { DeliveredRecords, LogTransaction } from './history.ts'
 import { type DeadLetterOrigin, deadLetterOrigin, type Identity } from './identity.ts'
 import type { Progress } from './progress.ts'
-import { type LogRange, readLogBatches } from './read-batches.ts'
+import type { LogRange } from './read-batches.ts'
+import { readLog } from './read-log.ts'
 import { DeliveredColumns } from './record-columns.ts'
-import { TransactionTracker } from './track-transactions.ts'
 
 export interface OutputAsk extends LogRange {
   /** Index of the partition among all outputs. */
@@ -30,21 +30,17 @@ export async function readOutput(
   progress: Progress,
 ): Promise<OutputRead> {
   const delivered = new DeliveredColumns()
-  const tracker = new TransactionTracker()
   const deadLetters: DeadLetterOrigin[] = []
-  for await (const seen of readLogBatches(cluster, ask)) {
-    const transaction = tracker.pass(seen)
-    progress.read(seen.batch.recordCount)
-    if (!seen.visible) continue
-    for (const record of seen.batch.records()) {
+  const transactions = await readLog(cluster, ask, progress, (batch, transaction) => {
+    for (const record of batch.records()) {
       if (!isAsked(ask, record)) continue
       const origin = ask.isDeadLetters ? deadLetterOrigin(record) : null
       if (origin) deadLetters.push(origin)
       const fingerprint = identity.of(ask.topic, ask.output, record)
       if (fingerprint) delivered.push(record.offset, transaction, fingerprint)
     }
-  }
-  return { delivered, transactions: tracker.transactions, deadLetters }
+  })
+  return { delivered, transactions, deadLetters }
 }
 
 const isAsked = ({ from, until, sinceMs }: OutputAsk, { offset, timestampMs }: KafkaRecord): boolean =>

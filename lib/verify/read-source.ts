@@ -2,8 +2,8 @@ import type { Cluster } from '../kafka/cluster.ts'
 import type { KafkaRecord } from '../kafka/record.ts'
 import type { ExpectedRecords, LogTransaction } from './history.ts'
 import type { Progress } from './progress.ts'
-import { type LogRange, readLogBatches } from './read-batches.ts'
-import { TransactionTracker } from './track-transactions.ts'
+import type { LogRange } from './read-batches.ts'
+import { readLog } from './read-log.ts'
 
 export interface SourceAsk extends LogRange {
   /** Index of the partition among all sources. */
@@ -33,15 +33,11 @@ export async function readSource(
   expecting: Expecting,
   progress: Progress,
 ): Promise<SourceRead> {
-  const tracker = new TransactionTracker()
   let records = 0
-  for await (const seen of readLogBatches(cluster, ask)) {
-    tracker.pass(seen)
-    progress.read(seen.batch.recordCount)
-    if (!seen.visible) continue
-    const asked = seen.batch.records().filter(({ offset }) => offset >= ask.from && offset < ask.until)
+  const transactions = await readLog(cluster, ask, progress, async (batch) => {
+    const asked = batch.records().filter(({ offset }) => offset >= ask.from && offset < ask.until)
     for (const { offset } of asked) if (offset < ask.committed) records++
     await expecting.take(ask, asked)
-  }
-  return { records, transactions: tracker.transactions }
+  })
+  return { records, transactions }
 }

@@ -1,6 +1,7 @@
 import { type Clock, type Deadline, deadlineIn } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import type { TopicMetadata } from '../kafka/cluster.ts'
+import { silenceOf } from '../kafka/read-errors.ts'
 import type { TopicPartition } from '../kafka/record.ts'
 import { describeTopicConfigs } from '../kafka/topic-configs.ts'
 import { type LaneId, lanesOf } from '../relay/lane-id.ts'
@@ -35,7 +36,9 @@ export async function scopeOf({ relay, prefix, cluster }: VerifyOptions): Promis
   const outputNames = [...new Set(relay.outputTopics)]
   const names = [relay.sourceTopic, ...outputNames]
   const topics = await cluster.topics(names, deadline, 'fresh')
-  const configs = await describeTopicConfigs(cluster, names, ['cleanup.policy'], deadline)
+  const configs = await describeTopicConfigs(cluster, names, ['cleanup.policy'], deadline).catch((error) => {
+    throw silenceOf('Metadata', error).result
+  })
   const placesOf = (name: string): Place[] => {
     const { topicId, partitions } = topicNamed(topics, name)
     const isCompacted = configs.get(name)?.get('cleanup.policy')?.includes('compact') ?? false

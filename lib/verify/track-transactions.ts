@@ -17,9 +17,14 @@ export class TransactionTracker {
     return this.found
   }
 
+  /** Whether readers were shown records of a transaction that has no marker yet. */
+  get isWaiting(): boolean {
+    return [...this.openOf.values()].some((index) => (this.found[index]?.visible ?? 0) > 0)
+  }
+
   /** Index of the batch's transaction; -1 when it is not transactional, or a marker. */
   pass({ batch, visible }: SeenBatch): number {
-    if (batch.isControl) this.end(batch)
+    if (batch.isControl) this.mark(batch)
     if (batch.isControl || !batch.isTransactional) return -1
     const index = this.openOf.get(batch.producerId) ?? this.begin(batch)
     const transaction = this.found[index]
@@ -27,14 +32,8 @@ export class TransactionTracker {
     return index
   }
 
-  private begin({ producerId, producerEpoch, baseOffset: firstOffset }: FetchedBatch): number {
-    const index = this.found.length
-    this.found.push({ producerId, producerEpoch, firstOffset, markerOffset: null, fate: 'open', visible: 0, hidden: 0 })
-    this.openOf.set(producerId, index)
-    return index
-  }
-
-  private end(batch: FetchedBatch): void {
+  /** Takes note of a marker. */
+  mark(batch: FetchedBatch): void {
     const kind = batch.controlKind()
     if (kind === 'other') return
     const index = this.openOf.get(batch.producerId) ?? this.begin(batch)
@@ -44,5 +43,12 @@ export class TransactionTracker {
       transaction.markerOffset = batch.baseOffset
     }
     this.openOf.delete(batch.producerId)
+  }
+
+  private begin({ producerId, producerEpoch, baseOffset: firstOffset }: FetchedBatch): number {
+    const index = this.found.length
+    this.found.push({ producerId, producerEpoch, firstOffset, markerOffset: null, fate: 'open', visible: 0, hidden: 0 })
+    this.openOf.set(producerId, index)
+    return index
   }
 }

@@ -1,0 +1,169 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { systemClock, systemRandom } from '../clock.ts'
+import { isRelayError } from '../errors.ts'
+import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
+import type { FenceStore } from '../fencing/fence-store.ts'
+import type { Cluster } from '../kafka/cluster.ts'
+import { createCluster } from '../kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
+import { type DeploymentConfig, parseDeploymentConfig } from '../relay/config/config.ts'
+import { environmentSecrets } from '../relay/config/secrets.ts'
+import { days, hours, minutes, seconds } from '../units.ts'
+import { figure } from '../verify/finding.ts'
+import type { IdPlace } from '../verify/identity.ts'
+import type { OnProgress } from '../verify/progress.ts'
+import type { VerifyReport } from '../verify/report.ts'
+import { verifyRelay } from '../verify/verify-relay.ts'
+import { loadRelay } from './load-relay.ts'
+import { brokersOption, jsonOption } from './options.ts'
+import { CommandFailed, type Terminal } from './terminal.ts'
+import { reportLines } from './verify-text.ts'
+
+interface VerifyCommandOptions {
+  readonly relay: string
+  readonly prefix?: string
+  readonly brokers?: readonly string[]
+  readonly table?: string
+  readonly last?: number
+  readonly id?: IdPlace
+  readonly complete?: boolean
+  readonly json?: boolean
+}
+
+const help = `
+Exit code: 0 proven, 1 violated, 2 it cannot be told.
+
+Prefix, brokers and table not given, and how to log in, are read from the environment of a function
+(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM ...). Without a table
+the fence records are not judged. Only reads, and may run beside the relay.
+
+Examples:
+  $ fencepost verify --relay relays/delays.ts --prefix shop-prod --brokers localhost:9092
+  $ fencepost verify --relay relays/delays.ts --last 1h          what was written within the last hour
+  $ fencepost verify --relay relays/score.ts --id /order/id      by an id in the JSON value
+  $ fencepost verify --relay relays/score.ts --id header:id      by a header
+  $ fencepost verify --relay relays/delays.ts --complete --json  nothing may be left to relay; one line of JSON`
+
+/** `fencepost verify`: proof from the log that a relay relayed each record once, in order. */
+export function verifyCommand(terminal: Terminal): Command {
+  return new Command('verify')
+    .description('prove from the log that a relay lost nothing, doubled nothing and kept the order')
+    .requiredOption('--relay <module>', 'the module whose default export is the relay')
+    .option('--prefix <prefix>', 'of the deployment')
+    .addOption(brokersOption())
+    .option('--table <name>', 'the fence table')
+    .option('--last <duration>', 'judge only the last 30m, 1h, 7d ... by timestamp', parseDuration)
+    .option(
+      '--id <pointer or header:name>',
+      'count by an id in the records instead of transforming them again',
+      parseId,
+    )
+    .option('--complete', 'not proven while anything is left to relay')
+    .addOption(jsonOption())
+    .addHelpText('after', help)
+    .action((options: VerifyCommandOptions) => verify(options, terminal))
+}
+
+const verdictCodes = { proven: 0, violated: 1, unproven: 2 } as const satisfies Record<VerifyReport['verdict'], number>
+
+async function verify(options: VerifyCommandOptions, terminal: Terminal): Promise<void> {
+  const report = await prove(options, terminal).catch((error) => cannotTell(error, options, terminal))
+  const lines = options.json ? [JSON.stringify(report)] : reportLines(report, terminal)
+  for (const line of lines) terminal.out(line)
+  if (!report.ok) throw new CommandFailed(verdictCodes[report.verdict])
+}
+
+async function prove(options: VerifyCommandOptions, terminal: Terminal): Promise<VerifyReport> {
+  const { last, id, complete } = options
+  const relay = await loadRelay(options.relay)
+  const env = environmentOf(options)
+  const config = parseDeploymentConfig(env)
+  const cluster = createCluster(createKafkaTransport(config.kafka), systemClock, systemRandom)
+  const fences = fenceStore(config)
+  try {
+    return await untilInterrupted(
+      terminal,
+      verifyRelay({
+        relay,
+        prefix: config.prefix,
+        cluster,
+        secret: environmentSecrets(process.env),
+        ...(fences && { fences }),
+        ...(id && { id }),
+        ...(last !== undefined && { lastMs: last }),
+        ...(complete && { complete }),
+        onProgress: progressLines(terminal),
+      }),
+    )
+  } finally {
+    await close(cluster, fences)
+  }
+}
+
+/** Stands in for a table's name where there is none: a deployment needs one, to verify it does not. */
+const withoutTable = 'none'
+
+function environmentOf({ prefix, brokers, table }: VerifyCommandOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    FENCEPOST_TABLE: table ?? (process.env.FENCEPOST_TABLE || withoutTable),
+    ...(prefix && { FENCEPOST_PREFIX: prefix }),
+    ...(brokers && { FENCEPOST_BROKERS: brokers.join(',') }),
+  }
+}
+
+function fenceStore({ table, tableEndpoint }: DeploymentConfig): FenceStore | null {
+  if (table === withoutTable) return null
+  return createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock)
+}
+
+async function close(cluster: Cluster, fences: FenceStore | null): Promise<void> {
+  fences?.close()
+  await cluster.close()
+}
+
+function untilInterrupted<T>({ interrupted }: Terminal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject)
+    if (interrupted.aborted) reject(interrupted.reason)
+    interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
+  })
+}
+
+function cannotTell(error: unknown, { json }: VerifyCommandOptions, terminal: Terminal): never {
+  if (!isRelayError(error)) throw error
+  const { code, message } = error
+  if (json) terminal.out(JSON.stringify({ ok: false, verdict: 'unproven', code, message }))
+  terminal.err(`fencepost: it cannot be told: ${message}`)
+  throw new CommandFailed(verdictCodes.unproven)
+}
+
+const tellEveryMs = seconds(5)
+
+/** For slow reads only. */
+function progressLines(terminal: Terminal): OnProgress {
+  let toldAtMs = systemClock.now()
+  return ({ phase, records }) => {
+    const nowMs = systemClock.now()
+    if (nowMs - toldAtMs < tellEveryMs) return
+    toldAtMs = nowMs
+    terminal.err(`fencepost: ${figure(records)} records of the ${phase} read`)
+  }
+}
+
+const unitsMs: Readonly<Record<string, number>> = { s: seconds(1), m: minutes(1), h: hours(1), d: days(1) }
+
+function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = Number(count) * (unitsMs[unit] ?? 0)
+  if (ms > 0) return ms
+  throw new InvalidArgumentError(`"${text}" is not a duration such as 90s, 30m, 1h or 7d.`)
+}
+
+/** A JSON pointer (RFC 6901), or `header:` and a name. */
+function parseId(text: string): IdPlace {
+  if (/^header:./.test(text)) return { in: 'header', name: text.slice('header:'.length) }
+  if (!text.startsWith('/')) throw new InvalidArgumentError(`"${text}" is neither /a/json/pointer nor header:name.`)
+  const path = text.slice(1).split('/')
+  return { in: 'value', path: path.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) }
+}

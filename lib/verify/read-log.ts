@@ -1,0 +1,40 @@
+import type { Cluster } from '../kafka/cluster.ts'
+import { tpKey } from '../kafka/record.ts'
+import { offsetsAt } from './positions.ts'
+import type { Progress } from './progress.ts'
+import { type LogRange, readLogBatches, type SeenBatch } from './read-batches.ts'
+import { TransactionTracker } from './track-transactions.ts'
+
+/**
+ * Reads a range as read_committed and hands out what readers see of it, with the index of its transaction. Answers what the
+ * markers say of all transactions in it.
+ */
+export async function readLog(
+  cluster: Cluster,
+  range: LogRange,
+  progress: Progress,
+  see: (batch: SeenBatch['batch'], transaction: number) => void | Promise<void>,
+): Promise<TransactionTracker['transactions']> {
+  const tracker = new TransactionTracker()
+  for await (const seen of readLogBatches(cluster, range)) {
+    const transaction = tracker.pass(seen)
+    progress.read(seen.batch.recordCount)
+    if (seen.visible) await see(seen.batch, transaction)
+  }
+  await findMarkers(cluster, range, tracker)
+  return tracker.transactions
+}
+
+/**
+ * The marker of a finished transaction may stand behind the range: another one that is still open ends what readers can
+ * see, and the range, between its records and its marker.
+ */
+async function findMarkers(cluster: Cluster, range: LogRange, tracker: TransactionTracker): Promise<void> {
+  if (!tracker.isWaiting) return
+  const until = (await offsetsAt(cluster, [range], 'latest')).get(tpKey(range)) ?? range.until
+  const rest: LogRange = { ...range, from: range.until, until, isolation: 'read_uncommitted' }
+  for await (const { batch } of readLogBatches(cluster, rest)) {
+    if (batch.isControl) tracker.mark(batch)
+    if (!tracker.isWaiting) return
+  }
+}
