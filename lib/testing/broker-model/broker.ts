@@ -11,17 +11,16 @@ import {
 } from './answer-admin.ts'
 import { answerDescribeCluster, answerFindCoordinator, answerMetadata } from './answer-cluster.ts'
 import { answerDescribeConfigs, answerIncrementalAlterConfigs } from './answer-configs.ts'
+import { answerDescribeProducers, answerDescribeTransactions, answerListTransactions } from './answer-describe.ts'
 import { answerFetch } from './answer-fetch.ts'
-import { answerListOffsets, answerOffsetCommit, answerOffsetFetch, answerTxnOffsetCommit } from './answer-offsets.ts'
+import { answerListOffsets } from './answer-list-offsets.ts'
+import { answerOffsetCommit, answerOffsetFetch, answerTxnOffsetCommit } from './answer-offsets.ts'
 import { answerProduce } from './answer-produce.ts'
 import {
   answerAddOffsetsToTxn,
   answerAddPartitionsToTxn,
-  answerDescribeProducers,
-  answerDescribeTransactions,
   answerEndTxn,
   answerInitProducerId,
-  answerListTransactions,
   answerWriteTxnMarkers,
 } from './answer-transactions.ts'
 import type { ClusterModel } from './cluster-model.ts'

@@ -7,6 +7,7 @@ import { type BrokerConfig, defaultConfig } from './config.ts'
 import { type EffectScheduler, soon } from './effects.ts'
 import { GroupCoordinator } from './group-coordinator.ts'
 import { ModelNode } from './node.ts'
+import { type ScanPlan, Scans } from './scans.ts'
 import {
   coordinatorPartition,
   type ModelPartition,
@@ -31,12 +32,6 @@ export interface ClusterModelOptions {
   readonly effects?: EffectScheduler
 }
 
-interface Scan {
-  readonly everyMs: number
-  readonly run: () => void
-  dueMs: number
-}
-
 /**
  * A Kafka cluster in memory: its state, and what an operator or a failure can do to it. Requests reach it through
  * `ModelTransport`; `broker.ts` has the answers. It starts no timers: what brokers do every so often is made up for when
@@ -55,7 +50,7 @@ export class ClusterModel {
   private readonly random: Random
   private readonly effects: EffectScheduler
   private readonly groupCoordinators: readonly GroupCoordinator[]
-  private readonly scans: readonly Scan[]
+  private readonly scans: Scans
   private isCatchingUp = false
   private lastProducerId = 999n
 
@@ -72,7 +67,7 @@ export class ClusterModel {
     const count = this.config.coordinatorPartitions
     this.groupCoordinators = Array.from({ length: count }, () => new GroupCoordinator())
     for (const name of [offsetsTopic, transactionsTopic]) this.createTopic({ name, partitions: count })
-    this.scans = this.planScans()
+    this.scans = new Scans(this.clock, this.scanPlan())
   }
 
   addresses(): readonly NodeAddress[] {
@@ -187,23 +182,17 @@ export class ClusterModel {
 
   /** Does the periodic work that is due; effects go through the scheduler. */
   runScans(): void {
-    const nowMs = this.clock.now()
-    for (const scan of this.scans) {
-      if (scan.dueMs > nowMs) continue
-      scan.dueMs = nowMs + scan.everyMs
-      scan.run()
-    }
+    this.scans.run()
   }
 
-  private planScans(): readonly Scan[] {
+  private scanPlan(): readonly ScanPlan[] {
     const { config } = this
-    const scan = (everyMs: number, run: () => void): Scan => ({ everyMs, run, dueMs: this.clock.now() + everyMs })
     return [
-      scan(config.transactionAbortScanMs, () => this.transactions.abortTimedOut()),
-      scan(config.transactionalIdScanMs, () => this.transactions.expireIds()),
-      scan(config.producerIdScanMs, () => this.expireProducers()),
-      scan(config.offsetsScanMs, () => this.expireOffsets()),
-      scan(config.retentionScanMs, () => this.applyRetention()),
+      { everyMs: config.transactionAbortScanMs, run: () => this.transactions.abortTimedOut() },
+      { everyMs: config.transactionalIdScanMs, run: () => this.transactions.expireIds() },
+      { everyMs: config.producerIdScanMs, run: () => this.expireProducers() },
+      { everyMs: config.offsetsScanMs, run: () => this.expireOffsets() },
+      { everyMs: config.retentionScanMs, run: () => this.applyRetention() },
     ]
   }
 

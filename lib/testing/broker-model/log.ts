@@ -3,14 +3,9 @@ import { type FetchedBatch, readBatches } from '../../kafka/record-batch/decode.
 import { type Marker, markerBatch, type StoredBatch, stamp } from './batches.ts'
 import { codes } from './codes.ts'
 import { ProducerStates } from './producer-state.ts'
+import { type SegmentLimits, Segments } from './segments.ts'
 
 export type Isolation = 'read_uncommitted' | 'read_committed'
-
-/** `segment.ms` and `segment.bytes`: when the log goes on in a new file. */
-export interface SegmentLimits {
-  readonly ms: number
-  readonly bytes: number
-}
 
 export interface AppendOptions {
   readonly nowMs: number
@@ -53,14 +48,6 @@ export interface OffsetAt {
 
 const nothing = Buffer.alloc(0)
 
-interface Segment {
-  readonly baseOffset: bigint
-  /** Of its first batch: by it the age of the segment is counted, whatever the time is. */
-  readonly baseTimestampMs: number
-  sizeBytes: number
-  newestMs: number
-}
-
 /**
  * One partition: batches as bytes, what its producers may do next, which transactions are open and which were aborted.
  * Everything is replicated at once, so that the high watermark is the end of the log.
@@ -71,7 +58,7 @@ export class PartitionLog {
   readonly source: TopicPartition
   readonly producers = new ProducerStates()
   private batches: StoredBatch[] = []
-  private segments: Segment[] = []
+  private readonly segments = new Segments()
   private aborted: AbortedRange[] = []
   private readonly listeners = new Set<() => void>()
   private start = 0n
@@ -132,7 +119,7 @@ export class PartitionLog {
   read(from: bigint, isolation: Isolation, maxBytes: number, atLeastOne: boolean): ReadResult {
     if (from < this.start || from > this.end) return { code: codes.OFFSET_OUT_OF_RANGE, bytes: nothing, aborted: null }
     const bound = this.boundOf(isolation)
-    const segmentEnd = this.segments.find(({ baseOffset }) => baseOffset > from)?.baseOffset ?? this.end
+    const segmentEnd = this.segments.endBehind(from) ?? this.end
     const isReadable = (last: bigint) => last >= from && last < bound && last < segmentEnd
     const readable = this.batches.filter(({ batch }) => isReadable(batch.lastOffset))
     const taken = take(readable, maxBytes, atLeastOne)
@@ -180,15 +167,14 @@ export class PartitionLog {
     if (offset <= this.start) return
     this.start = offset
     this.batches = this.batches.filter(({ batch }) => batch.lastOffset >= offset)
-    this.segments = this.segments.filter((_, index) => (this.segments[index + 1]?.baseOffset ?? this.end) > offset)
+    this.segments.dropBefore(offset, this.end)
     this.aborted = this.aborted.filter(({ lastOffset }) => lastOffset >= offset)
   }
 
   /** Deletes the oldest segments whose newest record is older, the one in use aside (`retention.ms`). */
   retain(sinceMs: number): void {
-    const kept = this.segments.findIndex(({ newestMs }) => newestMs >= sinceMs)
-    const oldest = this.segments.at(kept === -1 ? -1 : kept)
-    if (oldest !== undefined) this.deleteBefore(oldest.baseOffset)
+    const oldest = this.segments.oldestSince(sinceMs)
+    if (oldest !== null) this.deleteBefore(oldest)
   }
 
   /** Calls back after each append and each marker, until the returned function is called. */
@@ -198,30 +184,11 @@ export class PartitionLog {
   }
 
   private store(stored: StoredBatch, limits: SegmentLimits): AppendResult {
-    this.roll(stored, limits)
+    this.segments.hold(stored, limits)
     this.batches.push(stored)
     this.end = stored.batch.nextOffset
     for (const listener of [...this.listeners]) listener()
     return { code: codes.NONE, baseOffset: stored.batch.baseOffset }
-  }
-
-  /** Puts the batch into the segment in use, or into a new one (Kafka: `LogSegment.shouldRoll`). */
-  private roll({ bytes, batch }: StoredBatch, limits: SegmentLimits): void {
-    const { baseOffset, maxTimestampMs } = batch
-    const current = this.segments.at(-1)
-    const isFull = current !== undefined && current.sizeBytes + bytes.length > limits.bytes
-    const isOld = current !== undefined && maxTimestampMs - current.baseTimestampMs > limits.ms
-    if (current === undefined || isFull || isOld) {
-      this.segments.push({
-        baseOffset,
-        baseTimestampMs: maxTimestampMs,
-        sizeBytes: bytes.length,
-        newestMs: maxTimestampMs,
-      })
-      return
-    }
-    current.sizeBytes += bytes.length
-    current.newestMs = Math.max(current.newestMs, maxTimestampMs)
   }
 
   private abortedBetween(from: bigint, until: bigint): readonly AbortedRange[] {

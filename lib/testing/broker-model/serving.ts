@@ -36,3 +36,6 @@ export function leaderHint(serving: Serving): { readonly leaderId: number; reado
   if (serving.as === 'leader' || partition === undefined) return { leaderId: -1, leaderEpoch: -1 }
   return { leaderId: partition.leader ?? -1, leaderEpoch: partition.leaderEpoch }
 }
+
+/** Code for what only the leader does. */
+export const refusal = (served: Serving): number => (served.as === 'none' ? served.code : codes.NOT_LEADER_OR_FOLLOWER)

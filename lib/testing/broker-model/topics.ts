@@ -1,6 +1,7 @@
 import { tpKey } from '../../kafka/record.ts'
 import type { BrokerConfig } from './config.ts'
-import { PartitionLog, type SegmentLimits } from './log.ts'
+import { PartitionLog } from './log.ts'
+import type { SegmentLimits } from './segments.ts'
 
 export const offsetsTopic = '__consumer_offsets'
 export const transactionsTopic = '__transaction_state'

@@ -3,16 +3,13 @@ import { type TopicPartition, tpKey } from '../../kafka/record.ts'
 import type { Marker } from './batches.ts'
 import { codes } from './codes.ts'
 import type { BrokerConfig } from './config.ts'
+import { decideEnd1, decideEnd2 } from './decide-end.ts'
+import { decideFence, decideInit, type InitAsk } from './decide-init.ts'
 import type { EffectScheduler } from './effects.ts'
 import {
   completed,
   decideAdd,
-  decideEnd1,
-  decideEnd2,
-  decideFence,
-  decideInit,
   type Identity,
-  type InitAsk,
   noIdentity,
   type Transaction,
   type TransactionProtocol,
