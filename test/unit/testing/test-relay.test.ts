@@ -158,6 +158,53 @@ describe('testRelay', () => {
     expect(relay.now() - startedMs).toBeLessThan(5_000)
   })
 
+  it.each(['exactly-once', 'at-least-once', 'none'] as const)('runs relays of the guarantee %s', async (guarantee) => {
+    const copy = defineRelay({
+      name: 'copy',
+      source: topic('in', json<number>()),
+      outputs: { out: topic('out', json<number>()) },
+      guarantee,
+      transform: (record, { emit }) => emit.out(record.value),
+    })
+    const relay = testRelay(copy)
+    await relay.pipe([{ value: 1 }, { value: 2 }])
+    await relay.pipe({ value: 3 })
+    expect(relay.outputs.out.values()).toEqual([1, 2, 3])
+  })
+
+  it('shows what at-least-once means: a crash before the commit writes again', async () => {
+    const copy = defineRelay({
+      name: 'copy',
+      source: topic('in', json<number>()),
+      outputs: { out: topic('out', json<number>()) },
+      guarantee: 'at-least-once',
+      transform: (record, { emit }) => emit.out(record.value),
+    })
+    const relay = testRelay(copy)
+    await relay.crash('before-commit')
+    await relay.pipe([{ value: 1 }, { value: 2 }])
+    expect(relay.outputs.out.values()).toEqual([1, 2, 1, 2])
+  })
+
+  it('gives up a call that takes too long, in its own time, and tries the window again', async () => {
+    let calls = 0
+    const slow = defineRelay({
+      name: 'slow',
+      source: topic('in', json<number>()),
+      outputs: { out: topic('out', json<number>()) },
+      async: { concurrency: 4, timeoutMs: 50 },
+      async transform(record, { emit, signal }) {
+        calls++
+        if (calls === 1) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        emit.out(record.value)
+      },
+    })
+    const relay = testRelay(slow)
+    await relay.pipe([{ value: 1 }, { value: 2 }])
+    expect(relay.outputs.out.values()).toEqual([1, 2])
+    expect(calls).toBeGreaterThan(2)
+  })
+
   it('hands secrets to setup, and names the one that is missing', async () => {
     const keyed = defineRelay({
       name: 'keyed',
