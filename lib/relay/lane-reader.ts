@@ -80,7 +80,8 @@ export class LaneReader {
     limits: ReadLimits,
     deadline: Deadline,
   ): Promise<ReadWindow> {
-    const asks = [...positions].filter(([partition, from]) => from < (targets.get(partition) ?? from))
+    const behind = [...positions].filter(([partition, from]) => from < (targets.get(partition) ?? from))
+    const asks = behind.slice(0, limits.recordsMax) // a record alone is alone in the lane, not in its partition
     const bytesEach = Math.max(1, Math.floor(limits.bytesMax / Math.max(1, asks.length)))
     const recordsEach = Math.max(1, Math.floor(limits.recordsMax / Math.max(1, asks.length)))
     const { topic } = this.id

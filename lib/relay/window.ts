@@ -5,6 +5,7 @@ import { rejectionKey, type TransformCounts } from './compiled-relay.ts'
 import { type OpenLane, positionsText } from './lane.ts'
 import type { ReadLimits, ReadWindow } from './lane-reader.ts'
 import { recordsMaxNow } from './poison.ts'
+import { TransformTurns } from './transform-turns.ts'
 import type { WindowSink } from './window-sink.ts'
 
 export type Targets = ReadonlyMap<number, bigint>
@@ -27,12 +28,16 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   if (!hasMoved(lane.positions, window.until)) return false
   if (lane.attempts === 0) reader.readAhead(window.until, targets, limits, lane.deadline)
   noteFirstRecord(lane, window, limits)
-  await announce('transform')
   const read = runtime.clock.now()
   const { sink } = lane
-  sink.reset()
-  const counts = await transform(lane, window, sink) //                        7
-  await announce('commit')
+  const isSuspected = lane.attempts > 0 && limits.recordsMax === 1
+  const counts = await TransformTurns.of(runtime).take(isSuspected, async () => {
+    await announce('transform')
+    sink.reset()
+    const done = await transform(lane, window, sink) //                        7
+    await announce('commit')
+    return done
+  })
   const transformed = runtime.clock.now()
   await commitWindow(lane, sink, window.until) //                              8-10
   const committed = runtime.clock.now()
