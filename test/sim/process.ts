@@ -1,0 +1,146 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { FenceStore } from '../../lib/fencing/fence-store.ts'
+import type { Transport } from '../../lib/kafka/transport.ts'
+import type { VirtualClock } from '../../lib/testing/virtual-clock.ts'
+import type { Dice } from './dice.ts'
+import type { Journal } from './journal.ts'
+import type { Weather } from './network.ts'
+import type { FunctionsPlan } from './plan.ts'
+
+const never = (): Promise<never> => new Promise(() => {})
+
+interface Surroundings {
+  readonly clock: VirtualClock
+  readonly journal: Journal
+  readonly dice: Dice
+  readonly plan: FunctionsPlan
+  readonly weather: Weather
+  /** Ahead of the true time by so much; negative: behind. */
+  readonly skewMs: number
+}
+
+/**
+ * A process of which every await is in the hands of the simulation: there it may die, or stand still for a while. What
+ * it has sent goes on without it; what it waits for comes when it runs again, or never.
+ */
+export class SimProcess {
+  readonly name: string
+  private readonly surroundings: Surroundings
+  private readonly end = Promise.withResolvers<void>()
+  private readonly deathListeners: (() => void)[] = []
+  private dead = false
+  private frozen: PromiseWithResolvers<void> | null = null
+  private paused: PromiseWithResolvers<void> | null = null
+
+  constructor(name: string, surroundings: Surroundings) {
+    this.name = name
+    this.surroundings = surroundings
+  }
+
+  get isDead(): boolean {
+    return this.dead
+  }
+
+  get ended(): Promise<void> {
+    return this.end.promise
+  }
+
+  onDeath(listener: () => void): void {
+    this.deathListeners.push(listener)
+  }
+
+  die(): void {
+    if (this.dead) return
+    this.dead = true
+    for (const listener of this.deathListeners) listener()
+    this.end.resolve()
+  }
+
+  /** Between invocations nothing of a container runs. */
+  freeze(): void {
+    this.frozen ??= Promise.withResolvers()
+  }
+
+  thaw(): void {
+    this.frozen?.resolve()
+    this.frozen = null
+  }
+
+  /** Stands still in the middle of its work until it is resumed. */
+  pause(): void {
+    this.paused ??= Promise.withResolvers()
+  }
+
+  resume(): void {
+    this.paused?.resolve()
+    this.paused = null
+  }
+
+  /** Work whose beginning and whose outcome are each an await where the process may end or stand still. */
+  async guard<T>(what: string, work: () => Promise<T>): Promise<T> {
+    await this.step(what, 'before')
+    try {
+      const result = await work()
+      await this.step(what, 'after')
+      return result
+    } catch (error) {
+      await this.step(what, 'after')
+      throw error
+    }
+  }
+
+  async step(what: string, side: 'before' | 'after'): Promise<void> {
+    await this.running()
+    const { dice, plan, journal, weather } = this.surroundings
+    if (!weather.isRough) return
+    if (dice.chance(plan.crash)) {
+      journal.fault('crash', this.name, `${side} ${what}`)
+      this.die()
+    }
+    if (!this.dead && dice.chance(plan.pause)) this.pauseFor(dice.between(1, plan.pauseMsMax), `${side} ${what}`)
+    await this.running()
+  }
+
+  clock(): Clock {
+    const { clock, skewMs } = this.surroundings
+    return {
+      now: () => clock.now() + skewMs,
+      sleep: (ms, signal) => this.guard('sleep', () => clock.sleep(ms, signal)),
+    }
+  }
+
+  transport(transport: Transport): Transport {
+    return {
+      bootstrap: transport.bootstrap,
+      send: (request) => this.guard(request.api, () => transport.send(request)),
+      capabilities: (node, deadline) => this.guard('ApiVersions', () => transport.capabilities(node, deadline)),
+      close: () => transport.close(),
+    }
+  }
+
+  fences(store: FenceStore): FenceStore {
+    return {
+      read: (...args) => this.guard('fence read', () => store.read(...args)),
+      write: (...args) => this.guard('fence write', () => store.write(...args)),
+      rememberFirst: (...args) => this.guard('fence remembers', () => store.rememberFirst(...args)),
+      list: (...args) => this.guard('fence list', () => store.list(...args)),
+      close: () => store.close(),
+    }
+  }
+
+  private pauseFor(ms: number, where: string): void {
+    const { clock, journal } = this.surroundings
+    journal.fault('pause', this.name, `${ms} ms ${where}`)
+    this.pause()
+    void clock.sleep(ms).then(() => this.resume())
+  }
+
+  private async running(): Promise<void> {
+    for (let gate = this.gate(); gate !== null; gate = this.gate()) await gate
+    if (this.dead) await never()
+  }
+
+  private gate(): Promise<void> | null {
+    return this.frozen?.promise ?? this.paused?.promise ?? null
+  }
+}

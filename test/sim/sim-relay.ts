@@ -1,0 +1,41 @@
+import { string } from '../../lib/codecs/string.ts'
+import { defineRelay } from '../../lib/relay/definition/define-relay.ts'
+import { topic } from '../../lib/relay/definition/topic.ts'
+import type { LanesPlan } from './plan.ts'
+
+/**
+ * What the records of a simulation say of themselves: `kind-partition-number`. The kind decides what the relay makes of
+ * it, so that the judge knows the outputs without asking the relay.
+ */
+export const recordKinds = ['once', 'twice', 'dropped', 'rejected', 'poison'] as const
+export type RecordKind = (typeof recordKinds)[number]
+
+export const kindOf = (id: string): RecordKind => id.split('-')[0] as RecordKind
+
+export const topics = { source: 'source', out: 'out', audit: 'audit', dead: 'dead' } as const
+export const relayName = 'sim'
+export const prefix = 'sim'
+
+/** Deaths alone after which a record is taken for poison. */
+export const poisonAttempts = 3
+
+export function simRelay({ partitionsPerLane, windowRecords }: LanesPlan) {
+  return defineRelay({
+    name: relayName,
+    source: topic(topics.source, string(), { key: string() }),
+    outputs: { out: topic(topics.out, string()), audit: topic(topics.audit, string()) },
+    deadLetters: topic(topics.dead),
+    partitionsPerLane,
+    poisonAttempts,
+    window: { records: windowRecords },
+    commitEveryMs: 200,
+    transform(record, { emit }) {
+      const kind = kindOf(record.value)
+      if (kind === 'rejected') throw new Error('this record never passes')
+      if (kind === 'dropped') return
+      const options = { key: Buffer.from(record.key ?? '') }
+      emit.out(record.value, options)
+      if (kind === 'twice') emit.audit(record.value, options)
+    },
+  })
+}

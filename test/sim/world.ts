@@ -1,0 +1,70 @@
+import type { FenceStore } from '../../lib/fencing/fence-store.ts'
+import type { Cluster } from '../../lib/kafka/cluster.ts'
+import type { Transport } from '../../lib/kafka/transport.ts'
+import { ClusterModel } from '../../lib/testing/broker-model/cluster-model.ts'
+import { VirtualClock } from '../../lib/testing/virtual-clock.ts'
+import { SimEffects } from './brokers.ts'
+import { Dice } from './dice.ts'
+import { FenceTable, type FenceWeather } from './fence-table.ts'
+import { SimFunctions } from './functions.ts'
+import { Journal } from './journal.ts'
+import { Judge } from './judge.ts'
+import type { Plan } from './plan.ts'
+import { topics } from './sim-relay.ts'
+
+/** What breaks a relay on purpose, at the seams between engine and world: a control that the judge must catch. */
+export interface Sabotage {
+  transport?(transport: Transport, world: World): Transport
+  cluster?(cluster: Cluster, world: World): Cluster
+  fences?(store: FenceStore, world: World): FenceStore
+}
+
+/** Everything around the engine: brokers, table, functions, time and chance, made from one plan. */
+export class World {
+  readonly plan: Plan
+  readonly sabotage: Sabotage
+  readonly dice: Dice
+  readonly clock = new VirtualClock()
+  readonly weather: FenceWeather = { isRough: true, fencesOut: false }
+  readonly journal: Journal
+  readonly model: ClusterModel
+  readonly fences = new FenceTable()
+  readonly judge: Judge
+  readonly functions: SimFunctions
+
+  constructor(plan: Plan, sabotage: Sabotage, isKept: boolean) {
+    this.plan = plan
+    this.sabotage = sabotage
+    this.dice = new Dice(plan.seed)
+    this.journal = new Journal(this.clock, isKept)
+    this.model = new ClusterModel({
+      clock: this.clock,
+      random: this.dice.fork('model').random,
+      nodes: plan.nodes,
+      transactionVersion: plan.protocol,
+      effects: new SimEffects(plan.brokers, this.dice.fork('effects'), this),
+    })
+    const { sourcePartitions, outputPartitions } = plan.lanes
+    const source = this.model.createTopic({ name: topics.source, partitions: sourcePartitions })
+    for (const name of [topics.out, topics.audit, topics.dead]) {
+      this.model.createTopic({ name, partitions: outputPartitions, configs: { 'retention.ms': '-1' } })
+    }
+    this.judge = new Judge(this, source)
+    this.functions = new SimFunctions(this)
+    this.countTimedOut()
+  }
+
+  private countTimedOut(): void {
+    const { transactions } = this.model
+    const abort = transactions.abortTimedOut.bind(transactions)
+    transactions.abortTimedOut = () => {
+      const open = transactions.all().filter(({ state }) => state === 'Ongoing')
+      abort()
+      for (const { transactionalId } of open) {
+        if (transactions.find(transactionalId)?.state === 'PrepareAbort') {
+          this.journal.fault('transaction-timed-out', transactionalId)
+        }
+      }
+    }
+  }
+}
