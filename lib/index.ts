@@ -8,7 +8,14 @@ export { string } from './codecs/string.ts'
 export { type Disposition, type ErrorCode, isRelayError, type Outcome, RelayError } from './errors.ts'
 export type { Header } from './kafka/record.ts'
 export { defineRelay } from './relay/definition/define-relay.ts'
-export type { Emit, EmitOptions, HeadersToEmit, Outputs, WindowEmit, WindowEmitOptions } from './relay/definition/emit.ts'
+export type {
+  Emit,
+  EmitOptions,
+  HeadersToEmit,
+  Outputs,
+  WindowEmit,
+  WindowEmitOptions,
+} from './relay/definition/emit.ts'
 export type {
   AsyncSettings,
   OnError,
