@@ -52,7 +52,7 @@ export function reportOf(history: History, judgement: Judgement, options: Report
   return {
     ok: verdict === 'proven',
     verdict,
-    sentence: sentenceOf(verdict, findings, totals),
+    sentence: sentenceOf(verdict, findings, totals, history.guarantee),
     relay: history.relay,
     by: history.by,
     ...totals,
@@ -92,13 +92,24 @@ function verdictOf(findings: readonly Finding[], isUnfinished: boolean): VerifyR
   return isUnfinished || findings.some(({ status }) => status === 'unproven') ? 'unproven' : 'proven'
 }
 
-function sentenceOf(verdict: VerifyReport['verdict'], findings: readonly Finding[], totals: Totals): string {
+const promises: Readonly<Record<History['guarantee'], string>> = {
+  'exactly-once': 'each visible exactly once and in order',
+  'at-least-once': 'each visible at least once and in order',
+  none: 'in order where they are visible',
+}
+
+function sentenceOf(
+  verdict: VerifyReport['verdict'],
+  findings: readonly Finding[],
+  totals: Totals,
+  guarantee: History['guarantee'],
+): string {
   const range = `${plural(totals.records, 'record')} of the source`
   const lag = findings.find(({ check, status }) => check === 'lag' && status !== 'held')
   const reasons = findings.filter(({ status }) => status === verdict).map(({ detail }) => detail)
   const rest = [...reasons, ...(lag ? [lag.detail] : [])].join('; ')
   if (verdict === 'violated') return `Violated, in ${range}: ${rest}.`
   if (verdict === 'unproven') return `Not proven, for ${range}: ${rest}.`
-  const outputs = `${plural(totals.expected, 'output')}, each visible exactly once and in order`
+  const outputs = `${plural(totals.expected, 'output')}, ${promises[guarantee]}`
   return `Proven: ${range} gave ${outputs}${rest === '' ? '' : `; ${rest}`}.`
 }

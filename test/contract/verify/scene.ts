@@ -41,7 +41,7 @@ export class Scene {
   readonly even: string
   readonly odd: string
   readonly dead: string
-  private readonly source: string
+  readonly source: string
   private readonly cluster: Cluster
   private readonly warm: RelayRuntime['warm'] = new Map()
 
