@@ -102,7 +102,7 @@ async function blocked(lane: OpenLane, short: readonly [number, bigint][]): Prom
   const who = holders.length > 0 ? `held by ${holders.join(', ')}` : 'no open producer is known for it'
   return new RelayError(
     'SOURCE_BLOCKED',
-    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}); an open transaction ${who}`,
+    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}), behind an open transaction, ${who}; it is relayed once that ends, by itself or by kafka-transactions.sh abort`,
     { context: { lane: lane.id.transactionalId, holders } },
   )
 }
