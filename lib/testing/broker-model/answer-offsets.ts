@@ -76,18 +76,26 @@ export function answerTxnOffsetCommit(
   let code: number = codes.NONE
   if (accepted.length > 0) {
     const group = checkGroup(model, node, groupId, generationId, memberId, codes.ILLEGAL_GENERATION)
-    code = group || verifyOffsets(model, body, version)
+    code = group || verifyOffsets(model, body, version, accepted)
     const coordinator = model.groupCoordinator(model.groupPartition(groupId).partition)
     if (code === codes.NONE) code = coordinator.commitPending(groupId, body, accepted, model.clock.now())
   }
   return { throttleTimeMs: 0, topics: byTopic(asks, (ask) => committed(ask, ask.code || code)) }
 }
 
-function verifyOffsets(model: ClusterModel, body: RequestOf<'TxnOffsetCommit'>, version: number): number {
+function verifyOffsets(
+  model: ClusterModel,
+  body: RequestOf<'TxnOffsetCommit'>,
+  version: number,
+  accepted: readonly TopicPartition[],
+): number {
   const { transactionalId, producerId, producerEpoch, groupId } = body
   const partition = model.groupPartition(groupId)
-  const { producers } = model.groupCoordinator(partition.partition)
+  const coordinator = model.groupCoordinator(partition.partition)
+  const { producers } = coordinator
   const fenced = producers.checkEpoch(producerId, producerEpoch)
+  const isNotedFirst = model.transactionVersion === 1 && producers.isInTransaction(producerId)
+  if (fenced !== codes.NONE && isNotedFirst) coordinator.dropNoted(groupId, producerId, accepted)
   if (fenced !== codes.NONE) return fenced
   const isOpen = producers.hasOpenTransaction(producerId, producerEpoch)
   if (isOpen || !model.config.partitionVerification) return codes.NONE

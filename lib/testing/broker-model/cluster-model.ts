@@ -4,7 +4,7 @@ import type { NodeAddress } from '../../kafka/transport.ts'
 import type { Marker } from './batches.ts'
 import { codes } from './codes.ts'
 import { type BrokerConfig, defaultConfig } from './config.ts'
-import { type EffectScheduler, soon } from './effects.ts'
+import { type Effect, type EffectScheduler, soon } from './effects.ts'
 import { GroupCoordinator } from './group-coordinator.ts'
 import { ModelNode } from './node.ts'
 import { type ScanPlan, Scans } from './scans.ts'
@@ -113,8 +113,10 @@ export class ClusterModel {
   /** Code of the write; the leader is taken for granted. */
   appendMarker(partition: ModelPartition, marker: Marker): number {
     const nowMs = this.clock.now()
-    if (partition.topic === offsetsTopic)
-      return this.groupCoordinator(partition.partition).endTransaction(marker, nowMs)
+    if (partition.topic === offsetsTopic) {
+      const settle = (run: () => void) => this.settleOffsets(partition, run)
+      return this.groupCoordinator(partition.partition).endTransaction(marker, nowMs, settle)
+    }
     const topic = this.topics.find(partition.topic)
     if (topic === undefined) return codes.UNKNOWN_TOPIC_OR_PARTITION
     const segments = this.topics.segmentLimits(topic)
@@ -221,13 +223,24 @@ export class ClusterModel {
       config: this.config,
       protocol: this.transactionVersion,
       effects: {
-        schedule: (effect, run) => (this.isCatchingUp ? run() : this.effects.schedule(effect, run)),
+        schedule: (effect: Effect, run: () => void) => this.schedule(effect, run),
       } satisfies EffectScheduler,
       newProducerId: () => this.newProducerId(),
       coordinatorEpoch: (transactionalId: string) => this.transactionPartition(transactionalId).leaderEpoch,
       isCoordinated: (transactionalId: string) => this.isServed(this.transactionPartition(transactionalId)),
       writeMarker: (partition: TopicPartition, marker: Marker) => this.writeMarker(partition, marker),
     }
+  }
+
+  private schedule(effect: Effect, run: () => void): void {
+    if (this.isCatchingUp) run()
+    else this.effects.schedule(effect, run)
+  }
+
+  /** The coordinator of 4.x reads its marker at once, the one of 3.x in a task of its own. */
+  private settleOffsets({ topic, partition }: ModelPartition, run: () => void): void {
+    if (this.transactionVersion === 2) run()
+    else this.schedule({ kind: 'offsets', partition: { topic, partition } }, run)
   }
 
   /** A deleted topic needs no marker; one whose leader is away waits for it. */

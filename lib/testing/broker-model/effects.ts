@@ -4,6 +4,8 @@ import type { TopicPartition } from '../../kafka/record.ts'
 export type Effect =
   | { readonly kind: 'marker'; readonly transactionalId: string; readonly partition: TopicPartition }
   | { readonly kind: 'complete'; readonly transactionalId: string }
+  /** The older group coordinator (3.x) only: a marker's offsets become readable some milliseconds after it is written. */
+  | { readonly kind: 'offsets'; readonly partition: TopicPartition }
 
 /**
  * Decides when the brokers' own work is done. Any order is one that real brokers may show, except that a `complete`

@@ -62,16 +62,24 @@ export class GroupCoordinator {
     return codes.NONE
   }
 
-  /** The transaction's marker reached this offsets partition. */
-  endTransaction(marker: Marker, nowMs: number): number {
+  /** The transaction's marker reached this offsets partition. `settle` runs what makes its offsets readable. */
+  endTransaction(marker: Marker, nowMs: number, settle: (run: () => void) => void): number {
     const code = this.producers.checkMarker(marker)
     if (code !== codes.NONE) return code
     this.producers.ended(marker, nowMs)
-    const groups = this.pending.get(marker.producerId) ?? new Map<string, Commits>()
-    this.pending.delete(marker.producerId)
     this.nextOrder++
-    if (marker.commit) for (const [group, commits] of groups) this.materialize(group, commits)
+    settle(() => this.settle(marker))
     return codes.NONE
+  }
+
+  /**
+   * The older coordinator notes offsets before it appends them. A request of a fenced session that meets its successor's
+   * transaction is refused at the append, and what is noted for the partition goes with it, whoever noted it.
+   * Source: Kafka 3.9 `GroupMetadata.prepareTxnOffsetCommit`, `failPendingTxnOffsetCommit`.
+   */
+  dropNoted(group: string, producerId: bigint, partitions: readonly TopicPartition[]): void {
+    const commits = this.pending.get(producerId)?.get(group)
+    for (const partition of partitions) commits?.delete(tpKey(partition))
   }
 
   fetch(group: string, partition: TopicPartition, requireStable: boolean): FetchedOffset {
@@ -120,6 +128,13 @@ export class GroupCoordinator {
     const copy = new GroupCoordinator()
     for (const [group, commits] of this.groups) copy.groups.set(group, new Map(commits))
     return copy
+  }
+
+  /** Whatever is noted for the producer by now: what its next transaction has noted already too, as in Kafka. */
+  private settle({ producerId, commit }: Marker): void {
+    const groups = this.pending.get(producerId) ?? new Map<string, Commits>()
+    this.pending.delete(producerId)
+    if (commit) for (const [group, commits] of groups) this.materialize(group, commits)
   }
 
   private materialize(group: string, pending: Commits): void {

@@ -53,6 +53,12 @@ export class ProducerStates {
     return entry !== undefined && entry.transactionFirstOffset !== null && entry.producerEpoch === producerEpoch
   }
 
+  /** The same, whatever the epoch. */
+  isInTransaction(producerId: bigint): boolean {
+    const first = this.entries.get(producerId)?.transactionFirstOffset
+    return first !== undefined && first !== null
+  }
+
   /** The first offset whose fate is open; null when none is. */
   firstUndecided(): bigint | null {
     let least: bigint | null = null
