@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
 import { isRelayError, RelayError } from '../errors.ts'
-import { lastLines, runCommand } from './command.ts'
 import { findJava } from './java.ts'
-import { type KafkaNodePlan, kafkaProperties, logFlags, quickJvmFlags } from './kafka-config.ts'
+import { type KafkaNodePlan, logFlags, quickJvmFlags } from './kafka-config.ts'
 import { type KafkaVersion, kafkaClassPath } from './kafka-jars.ts'
 import { type KafkaNode, LocalKafkaNode } from './kafka-node.ts'
+import { clusterIdOf, nodeDataDir, prepareStorage, propertiesFile } from './kafka-storage.ts'
 import { type Lock, lockFile } from './lock-file.ts'
 import { freePorts, portIsFree } from './ports.ts'
 
@@ -70,7 +69,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaHandle> {
   )
   try {
     const nodes = await launch(options, java, classPath)
-    return handleOf(options.version, await clusterIdOf(options), nodes, lock)
+    return handleOf(options.version, await clusterIdOf(options.dataDir), nodes, lock)
   } catch (error) {
     await lock.release()
     throw error
@@ -81,14 +80,15 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaHandle> {
 async function launch(options: KafkaOptions, java: string, classPath: string): Promise<readonly LocalKafkaNode[]> {
   for (let tries = 1; ; tries++) {
     const plans = await planNodes(options)
-    await prepareNodes(plans, options, java, classPath)
+    await mkdir(logDirOf(options), { recursive: true })
+    await prepareStorage(plans, { ...options, java, classPath })
     const nodes = plans.map((plan) => nodeOf(plan, options, java, classPath))
     try {
       await startNodes(nodes, options.signal)
       return nodes
     } catch (error) {
       await stopNodes(nodes)
-      const lostRace = isRelayError(error) && error.context.portTaken === true && options.ports === undefined
+      const lostRace = isRelayError(error) && error.context.portTaken === true
       if (!lostRace || tries === portTriesMax) throw error
     }
   }
@@ -100,12 +100,12 @@ async function planNodes(options: KafkaOptions): Promise<readonly KafkaNodePlan[
     throw new RelayError('LOCAL_STACK', `${options.ports.length} Kafka ports given for ${count} nodes; give one each.`)
   }
   for (const port of options.ports ?? []) await requirePort(port)
-  const free = await freePorts(2 * count)
+  const free = (await freePorts(3 * count)).filter((port) => !options.ports?.includes(port))
   return Array.from({ length: count }, (_, index) => ({
     id: index + 1,
     port: options.ports?.[index] ?? Number(free[count + index]),
     controllerPort: Number(free[index]),
-    dataDir: dataDirOf(options, index + 1),
+    dataDir: nodeDataDir(options.dataDir, index + 1),
   }))
 }
 
@@ -115,54 +115,6 @@ async function requirePort(port: number): Promise<void> {
     'LOCAL_STACK',
     `Port ${port} on 127.0.0.1 is taken, and Kafka should listen there; stop what listens (lsof -i :${port}) or choose another port.`,
     { context: { port } },
-  )
-}
-
-const dataDirOf = (options: KafkaOptions, id: number): string => resolve(options.dataDir, `node-${id}`, 'data')
-
-const propertiesFile = (plan: KafkaNodePlan): string => join(plan.dataDir, '..', 'server.properties')
-
-/** Writes each node's properties and formats its storage unless it is formatted already. */
-async function prepareNodes(
-  plans: readonly KafkaNodePlan[],
-  options: KafkaOptions,
-  java: string,
-  classPath: string,
-): Promise<void> {
-  const clusterId = (await clusterIdOf(options)) || newClusterId()
-  await mkdir(logDirOf(options), { recursive: true })
-  await Promise.all(
-    plans.map(async (plan) => {
-      await mkdir(plan.dataDir, { recursive: true })
-      await writeFile(propertiesFile(plan), kafkaProperties(plan, plans, options.config))
-      await format(plan, clusterId, options, java, classPath)
-    }),
-  )
-}
-
-/** Empty as long as nothing is formatted. */
-async function clusterIdOf(options: KafkaOptions): Promise<string> {
-  const meta = await readFile(join(dataDirOf(options, 1), 'meta.properties'), 'utf8').catch(() => '')
-  return /^cluster\.id=(.+)$/m.exec(meta)?.[1] ?? ''
-}
-
-/** A Kafka UUID; none begins with a dash, which tools take for an option. */
-const newClusterId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')
-
-async function format(
-  plan: KafkaNodePlan,
-  clusterId: string,
-  options: KafkaOptions,
-  java: string,
-  classPath: string,
-): Promise<void> {
-  const tool = ['-Xmx128m', ...quickJvmFlags, '-cp', classPath, 'kafka.tools.StorageTool']
-  const args = ['format', '--ignore-formatted', '-t', clusterId, '-c', propertiesFile(plan)]
-  const { code, output } = await runCommand(java, [...tool, ...args], options)
-  if (code === 0) return
-  throw new RelayError(
-    'LOCAL_STACK',
-    `Kafka cannot use ${plan.dataDir} (its storage tool exited with ${code}). If its data may go, delete that directory.\n${lastLines(output, 8)}`,
   )
 }
 

@@ -64,6 +64,7 @@ class Supervisor {
     this.#process = fork(script, [], { detached: true, execArgv: [], stdio: 'ignore' })
     this.#process.on('message', (event: SupervisorEvent) => this.#note(event))
     this.#process.once('exit', () => this.#killOrphans())
+    this.#process.once('error', () => this.#killOrphans())
     this.#process.unref()
     this.#holdParent()
   }
@@ -136,7 +137,10 @@ class Supervisor {
   #killOrphans(): void {
     this.alive = false
     for (const [id, entry] of this.#entries) {
-      if (entry.pid === 0) entry.started.reject(new RelayError('LOCAL_STACK', 'The supervisor process was killed.'))
+      if (entry.pid === 0)
+        entry.started.reject(
+          new RelayError('LOCAL_STACK', 'The process that supervises children did not start or was killed.'),
+        )
       else killQuietly(entry.pid)
       this.#end(id, entry, { code: null, signal: 'SIGKILL' })
     }
