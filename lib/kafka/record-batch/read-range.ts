@@ -29,15 +29,25 @@ export interface ReadRange {
  * aborted, empty and compacted batches to one past the last complete batch, and never past `range.until`. When
  * `maxRecords` is reached it is the offset of the first record left out.
  *
- * `aborted` comes with the same Fetch answer; empty for a read_uncommitted read.
+ * `aborted` comes with the same Fetch answer; empty for a read_uncommitted read. A batch that cannot be read ends the
+ * range before it; only where nothing comes before it is its error thrown.
  */
 export function readRange(
   batches: Iterable<FetchedBatch>,
   range: Range,
   aborted: readonly AbortedTransaction[],
 ): ReadRange {
-  const filter = new AbortedFilter(aborted)
   const found = new Found(range)
+  try {
+    readInto(found, batches, range, new AbortedFilter(aborted))
+  } catch (error) {
+    if (found.until === range.from) throw error
+    found.dropUnfinished()
+  }
+  return found
+}
+
+function readInto(found: Found, batches: Iterable<FetchedBatch>, range: Range, filter: AbortedFilter): void {
   for (const batch of batches) {
     if (batch.baseOffset >= range.until) {
       found.reached()
@@ -48,7 +58,6 @@ export function readRange(
     if (batch.isControl) found.note(batch)
     found.passed(batch)
   }
-  return found
 }
 
 class Found implements ReadRange {
@@ -82,6 +91,11 @@ class Found implements ReadRange {
     const kind = batch.controlKind()
     if (kind === 'other' || offset < this.range.from) return
     this.markers.push({ kind, offset, producerId, producerEpoch })
+  }
+
+  /** Of the batch that could not be read to its end. */
+  dropUnfinished(): void {
+    while ((this.records.at(-1)?.offset ?? -1n) >= this.until) this.records.pop()
   }
 
   /** A batch begins behind the range: whatever the range still held was compacted away. */

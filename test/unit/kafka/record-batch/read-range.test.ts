@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AbortedTransaction } from '../../../../lib/kafka/record-batch/aborted.ts'
 import { readBatches } from '../../../../lib/kafka/record-batch/decode.ts'
+import { header } from '../../../../lib/kafka/record-batch/layout.ts'
 import { type Range, readRange } from '../../../../lib/kafka/record-batch/read-range.ts'
-import { logBatch, marker } from '../../../helpers/log-batches.ts'
+import { logBatch, marker, resign } from '../../../helpers/log-batches.ts'
 
 const all: Range = { from: 0n, until: 1_000_000n }
 
@@ -194,4 +195,32 @@ function endingAfter({ log }: Model, aborted: readonly AbortedTransaction[], pos
     )
     return end !== undefined && lastOffset(end) >= position
   })
+}
+
+test.each([
+  [
+    'its checksum is wrong',
+    (batch: Buffer) => void batch.writeUInt8(batch.readUInt8(batch.length - 1) ^ 0xff, batch.length - 1),
+  ],
+  ['its compression is unknown', (batch: Buffer) => void resign(setCompression(batch, 6))],
+  ['its last record is cut', (batch: Buffer) => void resign(setRecordCount(batch, 3))],
+])(
+  'a batch that cannot be read (%s) ends the range before it, and is an error only where the range begins',
+  (_, harm) => {
+    const harmed = plain(2, 0, 1)
+    harm(harmed)
+    const log = [plain(0, 0, 1), harmed, plain(4, 0)]
+    expect(read(log)).toMatchObject({ offsets: [0, 1], until: 2 })
+    expect(() => read(log.slice(1), { from: 2n })).toThrow(/CORRUPT_BATCH|UNKNOWN_COMPRESSION/)
+  },
+)
+
+function setCompression(batch: Buffer, bits: number): Buffer {
+  batch.writeInt16BE(bits, header.attributes)
+  return batch
+}
+
+function setRecordCount(batch: Buffer, count: number): Buffer {
+  batch.writeInt32BE(count, header.recordCount)
+  return batch
 }
