@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../clock.ts'
-import { type DemoOptions, type DemoOutcome, runDemo } from '../local/demo/demo.ts'
+import { type DemoOptions, runDemo } from '../local/demo/demo.ts'
 import { flightsMax } from '../local/demo/flights.ts'
 import type { KafkaVersion } from '../local/kafka-jars.ts'
 import { figure } from '../verify/finding.ts'
-import { demoConclusion, demoIntroduction } from './demo-report.ts'
+import { concludeDemo, demoIntroduction } from './demo-report.ts'
 import { demoScreen, progressLine, progressLines } from './demo-screen.ts'
 import { dirOption, jsonOption, kafkaOption } from './options.ts'
-import { CommandFailed, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 interface Options {
   readonly kafka: KafkaVersion
@@ -67,13 +67,7 @@ async function demo(options: Options, terminal: Terminal): Promise<void> {
       screen.show([`  ${line}`], line)
     },
   }
-  conclude(await runDemo({ ...plan, ...course, signal: terminal.interrupted }), terminal, json)
-}
-
-function conclude(outcome: DemoOutcome, terminal: Terminal, json: boolean): void {
-  for (const line of demoConclusion(outcome, terminal)) (json ? terminal.err : terminal.out)(line)
-  if (json) terminal.out(JSON.stringify(outcome.result))
-  if (!outcome.result.ok) throw new CommandFailed()
+  concludeDemo(await runDemo({ ...plan, ...course, signal: terminal.interrupted }), terminal, json)
 }
 
 const arrivalSeconds = (records: number): number =>

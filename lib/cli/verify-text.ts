@@ -5,9 +5,12 @@ import { bold, type Terminal } from './terminal.ts'
 const signs: Readonly<Record<Finding['status'], string>> = { held: '✓', noted: '·', unproven: '?', violated: '✗' }
 const columnsMost = 76
 
+/** How wide text may be: short lines are read more easily than long ones. */
+export const columnsOf = ({ screen }: Terminal): number => Math.min(screen?.columns ?? columnsMost, columnsMost)
+
 /** The report for people: what was counted, what each check found, and the whole of it in a sentence. */
 export function reportLines(report: VerifyReport, terminal: Terminal): readonly string[] {
-  const columns = Math.min(terminal.screen?.columns ?? columnsMost, columnsMost)
+  const columns = columnsOf(terminal)
   return [
     ...countLines(report),
     '',

@@ -7,6 +7,7 @@ import type { DemoResult } from '../../lib/local/demo/result.ts'
 import { kafkaVersions } from '../../lib/local/kafka-jars.ts'
 import { type CliRun, runCliProcess } from '../helpers/cli.ts'
 import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
+import { produce } from '../helpers/producing.ts'
 
 let dir: string
 let runId: string
@@ -30,20 +31,27 @@ function demo(args: readonly string[]): CliRun {
   return run
 }
 
-const untilRelaying = (run: CliRun): Promise<void> =>
-  new Promise((resolve) => {
+/** Resolves with what was said on stderr up to and including `pattern`. */
+function untilSaid(run: CliRun, pattern: RegExp): Promise<string> {
+  let said = ''
+  return new Promise((resolve, reject) => {
+    run.child.once('close', () => reject(new Error(`ended before it said ${pattern}: ${said}`)))
     run.child.stderr?.on('data', (text: string) => {
-      if (text.includes('relayed')) resolve()
+      said += text
+      if (pattern.test(said)) resolve(said)
     })
   })
+}
+
+const resultOf = (stdout: string): DemoResult => JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as DemoResult
+const relaying = /[1-9][\d,]* of [\d,]+ relayed/
 
 describe.each(kafkaVersions)('Kafka %s', (version) => {
   test('every flight is relayed exactly once and in order although functions are killed at work', async () => {
     const records = 5_000
     const run = demo(['--kafka', version, '--records', String(records), '--seconds', '10', '--kills', '120'])
     const { code, stdout, stderr } = await run.ended
-    const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as DemoResult
-    const { kills, windows, invocations, seconds, ...proof } = result
+    const { kills, windows, invocations, seconds, ...proof } = resultOf(stdout)
     expect(proof, stderr).toEqual({
       ok: true,
       records,
@@ -65,9 +73,19 @@ describe.each(kafkaVersions)('Kafka %s', (version) => {
   })
 })
 
+test('one record too many in an output is not called proven', async () => {
+  const run = demo(['--records', '2000', '--seconds', '5', '--kills', 'off'])
+  const [, broker = ''] = /Kafka serves at (\S+),/.exec(await untilSaid(run, relaying)) ?? []
+  await produce([broker], 'flights.late', [{ key: 'LAX', value: '{"one":"too many"}' }])
+  const { code, stdout, stderr } = await run.ended
+  expect(code, stderr).toBe(1)
+  expect(resultOf(stdout)).toMatchObject({ ok: false, records: 2_000, kills: 0 })
+  expect(stderr).not.toContain('Proven')
+})
+
 test('a second demo is refused while one runs, and Ctrl-C in the middle stops all of it', async () => {
   const run = demo([])
-  await untilRelaying(run)
+  await untilSaid(run, relaying)
   const second = await demo([]).ended
   expect(second.code).toBe(1)
   expect(second.stderr).toContain(`is in use by process ${run.child.pid}`)
@@ -82,7 +100,7 @@ test('a second demo is refused while one runs, and Ctrl-C in the middle stops al
 
 test('a demo that crashes leaves no process behind', async () => {
   const run = demo([])
-  await untilRelaying(run)
+  await untilSaid(run, relaying)
   run.child.kill('SIGKILL')
   await run.ended
   await untilNothingLeft(runId, systemClock, 5_000)

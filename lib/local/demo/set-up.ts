@@ -45,6 +45,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     say(`starting Kafka ${kafka}, DynamoDB and S3`)
     const stack = await startStack({ dir, kafka, fresh: true, signal, log: say })
     undo.push(stack.stop)
+    say(`Kafka serves at ${stack.brokers.join(',')}, DynamoDB at ${stack.dynamoDb.endpoint}`)
     const connect = (clientId: string): Cluster => {
       const cluster = createCluster(
         createKafkaTransport({ clientId, brokers: stack.brokers }),
@@ -62,6 +63,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     const flights = await readFlights(options.records)
     signal.throwIfAborted()
     const fences = createDynamoDbFenceStore({ table: stack.fenceTable, ...stack.dynamoDb }, systemClock)
+    undo.push(async () => fences.close())
     return { stack, deployment, flights, fences, connect, stop }
   } catch (error) {
     await stop()

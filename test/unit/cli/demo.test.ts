@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { demoIntroduction } from '../../../lib/cli/demo-report.ts'
 import { runCli } from '../../../lib/cli/program.ts'
 
 test.each([
@@ -19,10 +18,4 @@ test.each([
   }
   expect(await runCli(['demo', ...args], terminal)).toBe(2)
   expect(stderr.join('\n')).toContain(message)
-})
-
-test('the introduction says what is going to happen, with the numbers of this run', () => {
-  const plan = { records: 300_000, arrivalMs: 20_000, killsPerMinute: 60 }
-  expect(demoIntroduction(plan).join('\n')).toMatch(/300,000 flights .* 20 s.*\n.* 60 functions a minute/)
-  expect(demoIntroduction({ ...plan, killsPerMinute: 0 }).join('\n')).toContain('No function is killed')
 })
