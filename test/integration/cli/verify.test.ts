@@ -5,12 +5,17 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { realCluster } from '../../contract/verify/real-cluster.ts'
 import { Scene } from '../../contract/verify/scene.ts'
 import { runCliProcess } from '../../helpers/cli.ts'
+import { runMarker } from '../../helpers/leftovers.ts'
 import { kafkaBrokers } from '../../helpers/stack.ts'
 
 const directories: string[] = []
 afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true })
 })
+
+/** The environment is read as that of a function, strictly: the run's own mark is no setting. */
+const { [runMarker]: _, ...environment } = process.env
+const verifyProcess = (args: readonly string[]) => runCliProcess(args, environment).ended
 
 /** The scene's relay as a user's module, for another process. */
 async function moduleOf(scene: Scene): Promise<string> {
@@ -48,7 +53,7 @@ describe('fencepost verify', () => {
       await scene.ring()
       const brokers = (await kafkaBrokers('4.1')).join(',')
       const args = ['verify', '--relay', await moduleOf(scene), '--prefix', scene.prefix, '--brokers', brokers]
-      const verify = (...more: string[]) => runCliProcess([...args, ...more]).ended
+      const verify = (...more: string[]) => verifyProcess([...args, ...more])
 
       const proven = await verify('--json', '--complete')
       expect(proven).toMatchObject({ code: 0, stderr: '' })
@@ -77,7 +82,7 @@ describe('fencepost verify', () => {
       await scene.produce(0, [1, 3])
       const brokers = (await kafkaBrokers('4.1')).join(',')
       const args = ['verify', '--relay', await moduleOf(scene), '--prefix', scene.prefix, '--brokers', brokers]
-      const { code, stdout, stderr } = await runCliProcess([...args, '--complete', '--json']).ended
+      const { code, stdout, stderr } = await verifyProcess([...args, '--complete', '--json'])
       expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
       expect(JSON.parse(stdout)).toMatchObject({ ok: false, verdict: 'unproven', lag: 2 })
     } finally {
