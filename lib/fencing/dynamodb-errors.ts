@@ -58,6 +58,12 @@ const verdicts: readonly Verdict[] = [
     fix: "allow dynamodb:GetItem, UpdateItem and Scan on it to the function's role",
   },
   {
+    names: ['AbortError'],
+    code: 'FENCE_STORE_UNAVAILABLE',
+    says: 'gave no answer in the time that was left',
+    fix: 'give the function a longer timeout or smaller windows, or check the network path to DynamoDB',
+  },
+  {
     names: ['ValidationException'],
     code: 'FENCE_TABLE_MISSING',
     says: 'cannot be used',

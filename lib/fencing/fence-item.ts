@@ -122,6 +122,7 @@ const fenceFields: Fields<Omit<FenceRecord, 'formatVersion'>> = {
   resetTo: nullable(offsets),
   intent: nullable(intent),
   committedUntil: offsets,
+  committedAtMs: nullable(integer),
   sourceTopicId: nullable(text),
   clusterId: nullable(text),
   outputPartitions: mapOf(String, integer),

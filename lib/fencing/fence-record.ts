@@ -32,6 +32,8 @@ export interface FenceRecord {
   readonly intent: FenceIntent | null
   /** F: next offset to read per partition, as of the last clean release. Never decreases under one token, a reset aside. */
   readonly committedUntil: ReadonlyMap<number, bigint>
+  /** When an owner last committed the lane's offsets, by its clock: the sweep keeps them from expiring (R7). */
+  readonly committedAtMs: number | null
   readonly sourceTopicId: string | null
   readonly clusterId: string | null
   /** Output topic -> partition count, pinned: containers with different metadata must not alternate a key between partitions. */

@@ -99,6 +99,7 @@ function newRecord(request: AcquireRequest): FenceRecord {
     resetTo: null,
     intent: null,
     committedUntil: new Map(),
+    committedAtMs: null,
     sourceTopicId: null,
     clusterId: null,
     outputPartitions: new Map(),

@@ -31,6 +31,8 @@ export type Ending =
   | {
       readonly kind: 'settled'
       readonly committedUntil: ReadonlyMap<number, bigint>
+      /** Of this hold's last commit; null: it committed nothing. */
+      readonly committedAtMs: number | null
       readonly producer: Producer | null
     }
   /** Some transaction's outcome is not known: frees the lease and no more. */
@@ -50,11 +52,12 @@ export function endingChanges(record: FenceRecord, ending: Ending, dirtyBefore: 
   const freed = { owner: null, lastNonce: record.owner.nonce, leaseUntilMs: 0, working: false, intent }
   if (ending.kind === 'unknown') return freed
   if (ending.kind === 'unopened') return { ...freed, dirty: dirtyBefore }
-  const { committedUntil, producer } = ending
+  const { committedUntil, committedAtMs, producer } = ending
   return {
     ...freed,
     dirty: false,
     committedUntil,
+    ...(committedAtMs !== null && { committedAtMs }),
     ...(producer && { producerId: producer.id, producerEpoch: producer.epoch }),
     ...(hasMoved(record, committedUntil) && { attempts: 0, intent: null }),
   }

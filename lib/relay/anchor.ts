@@ -29,6 +29,8 @@ export interface Anchored {
   readonly positions: ReadonlyMap<number, bigint>
   /** Deaths at work since the position last moved. */
   readonly attempts: number
+  /** When the positions were committed here; null: they stood already. */
+  readonly committedAtMs: number | null
 }
 
 const triesMax = 5
@@ -67,10 +69,11 @@ async function settle(
   await noteFacts(lane, positions, deadline)
   const committer: Committer = { id, topics, fence, session, positions }
   if (mustCommit(reconciled)) await commitOffsetsOnly(committer, positions, deadline)
+  const committedAtMs = mustCommit(reconciled) ? lane.runtime.clock.now() : null
   const after = afterReset(reconciled, positions)
   const changes: FenceChanges = fence.record.dirty ? after : { ...after, dirty: true }
   if (Object.keys(changes).length > 0) await fence.note(changes, deadline)
-  return { session, positions, attempts: attemptsNow(found, fence.record, positions) }
+  return { session, positions, attempts: attemptsNow(found, fence.record, positions), committedAtMs }
 }
 
 /** Kafka went on while the table was lost or restored (S9): the offsets' own token and lineage are the newer truth. */

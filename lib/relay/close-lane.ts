@@ -23,10 +23,10 @@ export async function closeLane(lane: OpenLane, failure: RelayError | null, dead
 }
 
 /** Clean only if no outcome is unknown; otherwise the lease is freed and the record stays dirty (R7). */
-function endingOf({ outcomeUnknown, positions, session }: OpenLane, failure: RelayError | null): Ending {
+function endingOf({ outcomeUnknown, positions, committedAtMs, session }: OpenLane, failure: RelayError | null): Ending {
   if (outcomeUnknown || failure?.outcome === 'unknown') return { kind: 'unknown' }
   const producer = { id: session.producerId, epoch: session.producerEpoch }
-  return { kind: 'settled', committedUntil: positions, producer }
+  return { kind: 'settled', committedUntil: positions, committedAtMs, producer }
 }
 
 /** Once somebody has changed a topic or a setting, nothing that was learnt before may be gone on with. */

@@ -42,6 +42,8 @@ export interface OpenLane {
   readonly attempts: number
   /** Windows committed since the lane was opened. */
   commits: number
+  /** Of the last commit since the lane was opened, windows or not; null: none. */
+  committedAtMs: number | null
   /** Fences since the last commit that only another owner explains (R4). */
   fencesUnexplained: number
   /** When the last transaction was begun. */
@@ -68,6 +70,7 @@ export type LaneStart = Pick<
   | 'session'
   | 'positions'
   | 'attempts'
+  | 'committedAtMs'
 >
 
 export function newLane(start: LaneStart): OpenLane {

@@ -118,7 +118,7 @@ function warmStart(runtime: RelayRuntime, id: LaneId, seen: Look, acquired: Acqu
   const resume = runtime.warm.get(id.transactionalId)?.resume
   const samePartitions = resume && id.partitions.every((partition) => resume.positions.has(partition))
   if (!acquired.continued || !seen.allCommitted || !samePartitions || !resume.session.reusable) return null
-  return { ...resume, attempts: acquired.handle.record.attempts }
+  return { ...resume, attempts: acquired.handle.record.attempts, committedAtMs: null }
 }
 
 /** A stop is recorded durably; any other ending frees the lease for the next ring. */

@@ -46,6 +46,7 @@ async function behindNewBarrier(lane: OpenLane): Promise<void> {
   lane.outcomeUnknown = false
   lane.session = anchored.session
   lane.positions = anchored.positions
+  lane.committedAtMs = anchored.committedAtMs ?? lane.committedAtMs
   lane.sink = newSink(lane)
 }
 

@@ -43,6 +43,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   const committed = runtime.clock.now()
   lane.positions = window.until //                                             11
   lane.commits++
+  lane.committedAtMs = committed
   lane.fencesUnexplained = 0
   lane.reopened = 0
   lane.windowMsMax = Math.max(lane.windowMsMax, committed - began)

@@ -118,7 +118,7 @@ describe('The DynamoDB store when the service misbehaves', () => {
     const acquired = await acquire(freshName('lane'))
     if (acquired.kind !== 'acquired') throw new Error(acquired.kind)
     faults.inject(({ target, count }) => (isWrite(target) && count === 1 ? 'lose-answer' : 'pass'))
-    const ending = { kind: 'settled', committedUntil: offsets([0, 5n]), producer: null } as const
+    const ending = { kind: 'settled', committedUntil: offsets([0, 5n]), committedAtMs: 7, producer: null } as const
     expect(await acquired.handle.release(ending, soon())).toEqual({ kind: 'ours' })
     expect(faults.seen).toBeGreaterThan(1)
     expect(acquired.handle.record).toMatchObject({ owner: null, dirty: false })

@@ -29,6 +29,7 @@ const full: FenceRecord = {
     startedAtMs: 1_767_225_600_000,
   },
   committedUntil: offsets([0, 9_223_372_036_854_775_807n], [12, 0n]),
+  committedAtMs: 1_767_225_550_000,
   sourceTopicId: '3e1f4a4e-5b8c-4f7e-9a86-6a2f5f3c2f10',
   clusterId: '5L6g3nShT-eMCtK--X86sw',
   outputPartitions: new Map([

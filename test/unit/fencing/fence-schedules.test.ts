@@ -139,7 +139,8 @@ class World {
   }
 
   private endingOf(kind: Ending['kind'], handle: FenceHandle): Ending {
-    return kind === 'settled' ? { kind, committedUntil: this.further(handle, 1), producer: null } : { kind }
+    if (kind !== 'settled') return { kind }
+    return { kind, committedUntil: this.further(handle, 1), committedAtMs: null, producer: null }
   }
 
   private endWithoutRelease(by: number): void {

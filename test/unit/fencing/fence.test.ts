@@ -8,7 +8,7 @@ import { countingFenceStore } from '../../helpers/counting-fence-store.ts'
 import { fenceRequest, numberedRandom, offsets, soon } from '../../helpers/fences.ts'
 
 const settledAt = (offset: bigint) =>
-  ({ kind: 'settled', committedUntil: offsets([0, offset]), producer: { id: 1n, epoch: 0 } }) as const
+  ({ kind: 'settled', committedUntil: offsets([0, offset]), committedAtMs: 7, producer: { id: 1n, epoch: 0 } }) as const
 
 function lane(inner: FenceStore = createMemoryFenceStore()) {
   const store = countingFenceStore(inner)

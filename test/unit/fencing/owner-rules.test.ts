@@ -6,6 +6,7 @@ import { fenceRecord, freeRecord, offsets } from '../../helpers/fences.ts'
 const settled = (...pairs: [number, bigint][]): Ending => ({
   kind: 'settled',
   committedUntil: offsets(...pairs),
+  committedAtMs: 1_000_000,
   producer: { id: 4n, epoch: 2 },
 })
 const intent: FenceIntent = {
@@ -35,9 +36,15 @@ describe('every ending that the process lives to see', () => {
     expect(endingChanges(worked, settled([0, 9n]), true)).toMatchObject({
       dirty: false,
       committedUntil: offsets([0, 9n]),
+      committedAtMs: 1_000_000,
       producerId: 4n,
       producerEpoch: 2,
     })
+  })
+
+  test('settled without a commit: the last one stays remembered', () => {
+    const ending = { ...settled([0, 5n]), committedAtMs: null } as Ending
+    expect(endingChanges(worked, ending, true)).not.toHaveProperty('committedAtMs')
   })
 
   test('S7: an unknown outcome leaves dirty and F exactly as they are', () => {
