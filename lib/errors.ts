@@ -107,7 +107,8 @@ export class RelayError extends Error {
   readonly context: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(`${code}: ${message}`, details.cause === undefined ? undefined : { cause: details.cause })
+    const named = message.startsWith(`${code}: `) ? message : `${code}: ${message}` // it may quote an error of its kind
+    super(named, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.disposition = details.disposition ?? errorCodes[code][0]
     this.outcome = details.outcome ?? 'not-applied'

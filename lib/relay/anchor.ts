@@ -111,7 +111,8 @@ export async function proveOurs(
   if (hold.kind === 'ours') return
   const details = { cause, outcome: cause.outcome }
   if (hold.kind === 'superseded') throw superseded(id, details)
-  throw new RelayError(hold.error.code, `${hold.error.message} (after ${cause.code}: nothing is tried again)`, details)
+  const message = `lane ${id.transactionalId}: after ${cause.code} nothing is tried again in this invocation, since ${hold.error.message}`
+  throw new RelayError(hold.error.code, message, details)
 }
 
 async function positionsAfter(

@@ -60,12 +60,23 @@ async function workLane(attendance: Attendance, lane: OpenLane, seen: Look): Pro
   const { id, renewal } = lane
   const failure = await drainLane(lane, seen.stableUntil, renewal.lost).then(
     () => null,
-    (error) => laneError(id, error),
+    (error) => withOutcome(lane, laneError(id, error)),
   )
   await renewal.stop()
   await closeLane(lane, failure, attendance.deadline)
   if (!failure) return { kind: 'done', id, windows: lane.commits }
   return endOf(attendance, id, failure, lane.commits)
+}
+
+/** Whatever came in the way of finding out, what is not known is the last window's outcome. */
+function withOutcome({ id, outcomeUnknown }: OpenLane, error: RelayError): RelayError {
+  const toldAlready = error.outcome === 'unknown' || ['stop-lane', 'stand-down'].includes(error.disposition)
+  if (!outcomeUnknown || toldAlready) return error
+  return new RelayError(
+    'COMMIT_UNKNOWN',
+    `lane ${id.transactionalId}: whether its last window was committed is not known (${error.message}); the next ring finds out`,
+    { cause: error, outcome: 'unknown', disposition: 'retry' },
+  )
 }
 
 async function endOf(attendance: Attendance, id: LaneId, error: RelayError, windows: number): Promise<LaneEnd> {
