@@ -37,7 +37,6 @@ Examples:
 /** `fencepost demo`: everything on this machine, functions killed at work, and a proof. Exit code 0 only if proven. */
 export function demoCommand(terminal: Terminal): Command {
   return new Command('demo')
-    .description('relay real flights while functions are killed at work, then prove that none is lost or doubled')
     .addOption(kafkaOption())
     .option('--records <count>', `flights to relay, up to ${figure(flightsMax)}`, wholeUpTo(flightsMax), recordsDefault)
     .option('--seconds <count>', 'how long they take to arrive (default: 20 or more)', wholeUpTo(arrivalSecondsMost))

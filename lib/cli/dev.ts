@@ -25,7 +25,6 @@ Examples:
 /** `fencepost dev`: the stack on this machine until Ctrl-C. */
 export function devCommand(terminal: Terminal): Command {
   return new Command('dev')
-    .description('run Kafka, DynamoDB with the fence table, and S3 on this machine until Ctrl-C')
     .addOption(kafkaOption())
     .addOption(brokersOption())
     .addOption(dirOption())

@@ -1,14 +1,56 @@
 import { Command } from 'commander'
-import { demoCommand } from './demo.ts'
-import { devCommand } from './dev.ts'
 import { type CommandMaker, runProgram } from './run-program.ts'
 import type { Terminal } from './terminal.ts'
-import { verifyCommand } from './verify.ts'
 
-const commands: readonly CommandMaker[] = [demoCommand, devCommand, verifyCommand]
+/** A command by name. Its module is loaded when it is asked for: help is quick, and one that is broken breaks itself only. */
+export interface CommandEntry {
+  readonly name: string
+  readonly about: string
+  readonly load: () => Promise<CommandMaker>
+}
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    about: 'relay real flights while functions are killed at work, then prove that none is lost or doubled',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'dev',
+    about: 'run Kafka, DynamoDB, S3 and your relays as functions on this machine until Ctrl-C',
+    load: async () => (await import('./dev.ts')).devCommand,
+  },
+  {
+    name: 'verify',
+    about: 'prove from the log that a relay lost nothing, doubled nothing and kept the order',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+]
+
+const examples = `
+Examples:
+  $ fencepost demo                               see it work, and proven
+  $ fencepost dev --relay relays/delays.ts       run a relay of yours here
+  $ fencepost verify --help                      options and examples of a command`
 
 /** Runs one command line of `fencepost` (without `node` and the script). Answers the exit code; never rejects. */
-export function runCli(args: readonly string[], terminal: Terminal, makers = commands): Promise<number> {
-  const root = new Command('fencepost').description('An exactly-once Kafka relay that runs as cloud functions')
-  return runProgram(root, makers, args, terminal)
+export function runCli(args: readonly string[], terminal: Terminal, entries = commands): Promise<number> {
+  const root = new Command('fencepost')
+    .description('An exactly-once Kafka relay that runs as cloud functions')
+    .addHelpText('after', examples)
+  const asked = args.find((arg) => !arg.startsWith('-') && arg !== 'help')
+  return runProgram(
+    root,
+    entries.map((entry) => makerOf(entry, asked)),
+    args,
+    terminal,
+  )
 }
+
+/** Of all others the help needs name and description only. */
+const makerOf =
+  ({ name, about, load }: CommandEntry, asked: string | undefined): CommandMaker =>
+  async (terminal) => {
+    const command = name === asked ? await (await load())(terminal) : new Command(name)
+    return command.description(about)
+  }

@@ -13,7 +13,7 @@ export const exitCodes = {
 } as const
 
 /** One file a command. A command that fails throws: a RelayError to be printed, or CommandFailed when it has said all itself. */
-export type CommandMaker = (terminal: Terminal) => Command
+export type CommandMaker = (terminal: Terminal) => Command | Promise<Command>
 
 /** Runs one command line (without `node` and the script) of the program `root`. Answers the exit code; never rejects. */
 export async function runProgram(
@@ -22,22 +22,24 @@ export async function runProgram(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  for (const make of makers) root.addCommand(make(terminal))
-  for (const command of [root, ...root.commands]) {
-    command
-      .exitOverride()
-      .configureOutput({
-        writeOut: (text) => terminal.out(text.trimEnd()),
-        writeErr: (text) => terminal.err(text.trimEnd()),
-      })
-      .showHelpAfterError('See --help.')
-  }
   try {
+    for (const make of makers) root.addCommand(await make(terminal))
+    for (const command of [root, ...root.commands]) speakThrough(terminal, command)
     await root.parseAsync(args, { from: 'user' })
     return exitCodes.ok
   } catch (error) {
     return report(error, args.includes('--json'), terminal)
   }
+}
+
+function speakThrough(terminal: Terminal, command: Command): void {
+  command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd()),
+    })
+    .showHelpAfterError('See --help.')
 }
 
 function report(error: unknown, json: boolean, terminal: Terminal): number {

@@ -47,7 +47,6 @@ Examples:
 /** `fencepost verify`: proof from the log that a relay relayed each record once, in order. */
 export function verifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('prove from the log that a relay lost nothing, doubled nothing and kept the order')
     .requiredOption('--relay <module>', 'the module whose default export is the relay')
     .option('--prefix <prefix>', 'of the deployment')
     .addOption(brokersOption())

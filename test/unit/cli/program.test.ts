@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { runCli } from '../../../lib/cli/program.ts'
-import type { CommandMaker } from '../../../lib/cli/run-program.ts'
+import { type CommandEntry, runCli } from '../../../lib/cli/program.ts'
 import { CommandFailed, Interrupted, type Terminal } from '../../../lib/cli/terminal.ts'
 import { RelayError } from '../../../lib/errors.ts'
 
@@ -18,17 +17,35 @@ function recorded(): Terminal & { readonly stdout: string[]; readonly stderr: st
   }
 }
 
-const failingWith =
-  (error: unknown): CommandMaker =>
-  () =>
+const entry = (name: string, command: () => Command): CommandEntry => {
+  return { name, about: `what ${name} does`, load: async () => command }
+}
+
+const failingWith = (error: unknown): CommandEntry =>
+  entry('fail', () =>
     new Command('fail').option('--json').action(() => {
       throw error
-    })
+    }),
+  )
 
 test('help goes to stdout and lists the commands', async () => {
   const terminal = recorded()
   expect(await runCli(['--help'], terminal)).toBe(0)
-  expect(terminal.stdout.join('\n')).toMatch(/Usage: fencepost.*dev/s)
+  expect(terminal.stdout.join('\n')).toMatch(/Usage: fencepost.*dev.*Examples:/s)
+})
+
+test('a module that is broken breaks its own command only, and by name', async () => {
+  const broken = { name: 'broken', about: 'never loads', load: () => Promise.reject(new Error('no such package')) }
+  const ran: string[] = []
+  const entries = [broken, entry('fine', () => new Command('fine').action(() => void ran.push('fine')))]
+  const terminal = recorded()
+  expect(await runCli(['--help'], terminal, entries)).toBe(0)
+  expect(await runCli(['fine'], terminal, entries)).toBe(0)
+  expect(ran).toEqual(['fine'])
+  expect(terminal.stdout.join('\n')).toMatch(/broken +never loads\n +fine +what fine does/)
+  expect(terminal.stderr).toEqual([])
+  expect(await runCli(['broken', '--help'], terminal, entries)).toBe(1)
+  expect(terminal.stderr.join('\n')).toContain('no such package')
 })
 
 test('help of a command shows examples', async () => {
