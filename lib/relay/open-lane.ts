@@ -50,7 +50,7 @@ export async function openLane(
   const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
   try {
     await learnBatchBounds(runtime, deadline)
-    const warm = warmStart(runtime, id, seen, acquired)
+    const warm = warmStart(runtime, id, topics, seen, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
     const workUntil = deadlineAt(runtime.clock, deadline.atMs - releaseReserveMs(runtime.settings))
     const lane = newLane({ runtime, id, topics, bell, fence, found, deadline: workUntil, renewal, reader, ...start })
@@ -112,13 +112,16 @@ function acquire(
 /**
  * R5, R7: only for a record that was free, with our token and our last nonce, and a session that the last window left
  * reusable. Not when the broker has forgotten an offset meanwhile: F is committed again behind a barrier, before the
- * record becomes dirty.
+ * record becomes dirty. Nor when the source was made anew: a position kept warm is one of the log that was.
  */
-function warmStart(runtime: RelayRuntime, id: LaneId, seen: Look, acquired: Acquired) {
+function warmStart(runtime: RelayRuntime, id: LaneId, topics: RelayTopics, seen: Look, acquired: Acquired) {
+  const { record } = acquired.handle
   const resume = runtime.warm.get(id.transactionalId)?.resume
   const samePartitions = resume && id.partitions.every((partition) => resume.positions.has(partition))
-  if (!acquired.continued || !seen.allCommitted || !samePartitions || !resume.session.reusable) return null
-  return { ...resume, attempts: acquired.handle.record.attempts, committedAtMs: null }
+  const sameLog = record.sourceTopicId === topics.sourceTopicId && record.clusterId === topics.clusterId
+  const isKept = acquired.continued && seen.allCommitted && sameLog
+  if (!isKept || !samePartitions || !resume.session.reusable) return null
+  return { ...resume, attempts: record.attempts, committedAtMs: null }
 }
 
 /** A stop is recorded durably; any other ending frees the lease for the next ring. */
