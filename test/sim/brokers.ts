@@ -10,6 +10,7 @@ import type { World } from './world.ts'
 
 /** When brokers get to their own work: each marker on its own, so that readers and offsets see a commit at different times. */
 export class SimEffects implements EffectScheduler {
+  private readonly lastDueMs = new Map<string, number>()
   private readonly plan: BrokersPlan
   private readonly dice: Dice
   private readonly surroundings: { clock: VirtualClock; journal: Journal; weather: Weather }
@@ -24,12 +25,22 @@ export class SimEffects implements EffectScheduler {
     this.surroundings = surroundings
   }
 
-  schedule({ kind, transactionalId }: Effect, run: () => void): void {
+  schedule(effect: Effect, run: () => void): void {
     const { clock, journal, weather } = this.surroundings
     const isSlow = weather.isRough && this.dice.chance(this.plan.slowMarker)
     const ms = this.dice.between(0, isSlow ? this.plan.slowMarkerMsMax : this.plan.markerMsMax)
-    if (isSlow) journal.fault('marker-delayed', transactionalId, `${kind} ${ms} ms`)
-    void clock.sleep(ms).then(run)
+    const kind = effect.kind === 'offsets' ? 'offsets-seen-late' : 'marker-delayed'
+    const who = effect.kind === 'offsets' ? `group partition ${effect.partition.partition}` : effect.transactionalId
+    if (isSlow) journal.fault(kind, who, `${effect.kind} ${ms} ms`)
+    void clock.sleep(effect.kind === 'offsets' ? this.inOrder(ms, who) : ms).then(run)
+  }
+
+  /** One task after the other for each partition, as Kafka's scheduler does them. */
+  private inOrder(ms: number, who: string): number {
+    const nowMs = this.surroundings.clock.now()
+    const dueMs = Math.max(nowMs + ms, this.lastDueMs.get(who) ?? 0)
+    this.lastDueMs.set(who, dueMs)
+    return dueMs - nowMs
   }
 }
 

@@ -11,6 +11,7 @@ export class SimFunctions {
   /** Of the deployment that new containers belong to. */
   generation = 1
   private readonly world: World
+  private newestGeneration = 1
   private containers: SimContainer[] = []
   private started = 0
   private requests = 0
@@ -26,6 +27,8 @@ export class SimFunctions {
     const container = await this.container()
     const request = `request-${++this.requests}`
     const { journal, judge } = this.world
+    if (container.generation < this.newestGeneration) journal.fault('older-deployment', container.process.name)
+    this.newestGeneration = Math.max(this.newestGeneration, container.generation)
     journal.note(container.process.name, `${request} ${describeBell(bell)}`)
     const answer = await container.invoke(bell, request)
     journal.note(container.process.name, `${request} ${describeAnswer(answer)}`)

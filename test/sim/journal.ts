@@ -35,6 +35,7 @@ export const faultKinds = [
   // brokers
   'marker-delayed',
   'offsets-seen-late',
+  'offsets-dropped',
   'coordinator-moved',
   'broker-restarted',
   'broker-paused',

@@ -1,6 +1,7 @@
 import { string } from '../../lib/codecs/string.ts'
 import { defineRelay } from '../../lib/relay/definition/define-relay.ts'
 import { topic } from '../../lib/relay/definition/topic.ts'
+import { commitGroup, transactionalId } from '../../lib/transaction/ids.ts'
 import type { LanesPlan } from './plan.ts'
 
 /**
@@ -15,6 +16,12 @@ export const kindOf = (id: string): RecordKind => id.split('-')[0] as RecordKind
 export const topics = { source: 'source', out: 'out', audit: 'audit', dead: 'dead' } as const
 export const relayName = 'sim'
 export const prefix = 'sim'
+export const group = commitGroup(prefix, relayName)
+
+export const laneIds = ({ sourcePartitions, partitionsPerLane }: LanesPlan): readonly string[] =>
+  Array.from({ length: Math.ceil(sourcePartitions / partitionsPerLane) }, (_, lane) =>
+    transactionalId(prefix, relayName, topics.source, lane),
+  )
 
 /** Deaths alone after which a record is taken for poison. */
 export const poisonAttempts = 3

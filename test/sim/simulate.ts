@@ -1,7 +1,9 @@
+import { days, seconds } from '../../lib/units.ts'
 import { SimBells } from './bells.ts'
 import { SimBrokers } from './brokers.ts'
 import type { FaultKind } from './journal.ts'
 import type { Plan } from './plan.ts'
+import { Provocations } from './provoke.ts'
 import { SimSource } from './source.ts'
 import { type Sabotage, World } from './world.ts'
 
@@ -19,9 +21,12 @@ export interface SimOptions {
   readonly keepsTimeline?: boolean
 }
 
-/** How often lanes are rung without getting any further before they count as stuck. A poison record takes some deaths. */
+/**
+ * How often lanes are rung without getting any further before they count as stuck: for more than the quarter of an hour in
+ * which an older deployment stands down, and than a poison record takes to be known.
+ */
 const drainRoundsMax = 60
-const drainPauseMsMax = 30_000
+const drainPauseMsMax = seconds(30)
 
 /**
  * One run: bells ring and faults strike for a while, then all is made good and the lanes are drained, then the judge
@@ -48,21 +53,35 @@ export async function simulate(
 }
 
 async function run(world: World): Promise<void> {
-  const { clock, plan } = world
-  const untilMs = clock.now() + plan.workMs
+  const { clock, plan, judge, model } = world
+  const provocations = new Provocations(world)
   const source = new SimSource(world)
-  const work = [
+  provocations.prepare()
+  await work(world, source, provocations)
+  await drain(world)
+  if (plan.provocation === 'idle-days') {
+    await idle(world)
+    await work(world, source, provocations)
+    await drain(world)
+  }
+  await clock.sleep(plan.timing.transactionTimeoutMs + source.transactionTimeoutMs + seconds(30))
+  model.runScans()
+  await clock.sleep(seconds(1))
+  provocations.conclude()
+  judge.verdict()
+}
+
+async function work(world: World, source: SimSource, provocations: Provocations): Promise<void> {
+  const { clock, plan, weather } = world
+  const untilMs = clock.now() + plan.workMs
+  weather.isRough = true
+  await Promise.all([
     source.write(untilMs),
     new SimBells(world).ring(untilMs),
     new SimBrokers(world).strike(untilMs),
+    provocations.strike(untilMs),
     outages(world, untilMs),
-  ]
-  await Promise.all(work)
-  await drain(world)
-  await clock.sleep(plan.timing.transactionTimeoutMs + source.transactionTimeoutMs + 30_000)
-  world.model.runScans()
-  await clock.sleep(1_000)
-  world.judge.verdict()
+  ])
 }
 
 /** The fence table answers nobody for a while. */
@@ -79,6 +98,19 @@ async function outages({ clock, dice, plan, weather, journal }: World, untilMs: 
   }
 }
 
+/** Nobody rings for so long that brokers forget offsets, ids and records, and that only some containers are still warm. */
+async function idle({ clock, dice, fences, functions, journal, judge, model }: World): Promise<void> {
+  judge.archive()
+  if (dice.chance(0.5)) functions.discard()
+  await clock.sleep(days(dice.between(2, 9)))
+  journal.fault('idle-days', 'world')
+  const isDirty = (await fences.records()).some(({ dirty }) => dirty)
+  if (isDirty) judge.expectedStops.add('OFFSETS_LOST')
+  model.runScans()
+  if (!judge.hasCommittedAll) journal.fault('offsets-expired', 'brokers')
+  if (model.transactions.all().length === 0) journal.fault('id-expired', 'brokers')
+}
+
 async function drain({ clock, functions, journal, judge, weather }: World): Promise<void> {
   weather.isRough = false
   await functions.idle()
@@ -89,7 +121,7 @@ async function drain({ clock, functions, journal, judge, weather }: World): Prom
     if (judge.isDrained) return
     if (judge.position > position) round = 1
     position = judge.position
-    await clock.sleep(Math.min(drainPauseMsMax, 200 * round))
+    await clock.sleep(Math.min(drainPauseMsMax, seconds(round)))
   }
   judge.violations.push(`stuck: ${drainRoundsMax} pulls without faults have not drained the source`)
 }

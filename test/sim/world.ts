@@ -52,6 +52,7 @@ export class World {
     this.judge = new Judge(this, source)
     this.functions = new SimFunctions(this)
     this.countTimedOut()
+    this.countDropped()
   }
 
   private countTimedOut(): void {
@@ -64,6 +65,17 @@ export class World {
         if (transactions.find(transactionalId)?.state === 'PrepareAbort') {
           this.journal.fault('transaction-timed-out', transactionalId)
         }
+      }
+    }
+  }
+
+  private countDropped(): void {
+    for (let partition = 0; partition < this.model.config.coordinatorPartitions; partition++) {
+      const coordinator = this.model.groupCoordinator(partition)
+      const drop = coordinator.dropNoted.bind(coordinator)
+      coordinator.dropNoted = (group, producerId, partitions) => {
+        this.journal.fault('offsets-dropped', `group partition ${partition}`)
+        drop(group, producerId, partitions)
       }
     }
   }
