@@ -1,17 +1,14 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { Context } from 'aws-lambda'
-import { type Deadline, deadlineIn, systemClock, systemRandom } from '../clock.ts'
-import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
-import { createCluster } from '../kafka/kafka-cluster.ts'
-import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
+import { type Deadline, deadlineIn, systemClock } from '../clock.ts'
 import { refuseIfAny } from '../problems.ts'
 import type { CompiledRelay } from '../relay/compiled-relay.ts'
 import { type DeploymentConfig, type Environment, parseDeploymentConfig } from '../relay/config/config.ts'
 import { timingProblems } from '../relay/config/relations.ts'
 import { environmentSecrets } from '../relay/config/secrets.ts'
+import { connectDeployment, runtimeOf } from '../relay/connect-deployment.ts'
 import type { RelayRuntime } from '../relay/runtime.ts'
-import { openIdempotentProducer } from '../transaction/idempotent-producer.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
 
 /** Kept free after the last word to Kafka and the fence table, for the answer to reach Lambda before it kills us. */
@@ -64,20 +61,7 @@ async function make(
   const settings = parseDeploymentConfig(env)
   refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
   const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
-  const cluster = createCluster(createKafkaTransport(settings.kafka), systemClock, systemRandom)
-  const { table, tableEndpoint } = settings
-  const runtime: RelayRuntime = {
-    relay,
-    running,
-    cluster,
-    fences: createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock),
-    openProducer: (until) => openIdempotentProducer(cluster, systemRandom, until),
-    settings: { ...settings, functionTimeoutMs, container: context.logStreamName },
-    clock: systemClock,
-    random: systemRandom,
-    observer: powertoolsObserver(logger, metrics),
-    warm: new Map(),
-    batchBytesMax: new Map(),
-  }
+  const own = { functionTimeoutMs, container: context.logStreamName, generation: settings.generation }
+  const runtime = runtimeOf(connectDeployment(relay, settings, own), running, powertoolsObserver(logger, metrics))
   return { runtime, settings }
 }

@@ -31,18 +31,37 @@ export interface Attendance {
   readonly deadline: Deadline
 }
 
+/** What is to be done in a lane. */
+export interface LaneTask {
+  /** Nothing, as far as the look can tell. */
+  isDone(seen: Look): boolean
+  /** The lane is ours. @throws RelayError whatever ends the work */
+  work(lane: OpenLane, seen: Look): Promise<void>
+}
+
+/** What bells ring for. */
+const relayRecords: LaneTask = {
+  isDone: ({ past }) => past,
+  work: (lane, { stableUntil }) => drainLane(lane, stableUntil, lane.renewal.lost),
+}
+
 /** How often another owner's lane is looked at while waiting for it. */
 const watchMs = 150
 
 /** One lane, from what the look saw to its answer. Never throws: a lane's failure is its own, its neighbours go on. */
-export async function attendLane(attendance: Attendance, id: LaneId, first: Look): Promise<LaneEnd> {
+export async function attendLane(
+  attendance: Attendance,
+  id: LaneId,
+  first: Look,
+  task = relayRecords,
+): Promise<LaneEnd> {
   const { runtime, bell } = attendance
   let seen = first
   try {
-    for (let mayPreempt = hasTimeToPreempt(attendance); !seen.past; mayPreempt = hasTimeToPreempt(attendance)) {
+    for (let mayPreempt = hasTimeToPreempt(attendance); !task.isDone(seen); mayPreempt = hasTimeToPreempt(attendance)) {
       const { topics, requestId, deadline } = attendance
       const opened = await openLane(runtime, topics, id, seen, bell, { requestId, mayPreempt }, deadline)
-      if (opened.kind === 'open') return await workLane(attendance, opened.lane, seen)
+      if (opened.kind === 'open') return await workLane(attendance, opened.lane, () => task.work(opened.lane, seen))
       if (opened.kind === 'stopped') return stoppedBefore(id, opened.record)
       if (opened.kind === 'stand-down') return await standDown(attendance, id, superseded(id))
       if (bell.kind === 'pull') return { kind: 'left', id }
@@ -55,10 +74,10 @@ export async function attendLane(attendance: Attendance, id: LaneId, first: Look
   }
 }
 
-/** Drain, then release, whatever happened in between. */
-async function workLane(attendance: Attendance, lane: OpenLane, seen: Look): Promise<LaneEnd> {
+/** Work, then release, whatever happened in between. */
+async function workLane(attendance: Attendance, lane: OpenLane, work: () => Promise<void>): Promise<LaneEnd> {
   const { id, renewal } = lane
-  const failure = await drainLane(lane, seen.stableUntil, renewal.lost).then(
+  const failure = await work().then(
     () => null,
     (error) => withOutcome(lane, laneError(id, error)),
   )

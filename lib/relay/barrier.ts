@@ -7,7 +7,7 @@ import type { TransactionSession } from '../transaction/session.ts'
 import { type LaneId, superseded, topicPartitions } from './lane-id.ts'
 import { needsConfirmation, type PartitionVerdict, type Reconciled, reconcile } from './reconcile.ts'
 import type { RelayTopics } from './relay-topics.ts'
-import type { RelayRuntime } from './runtime.ts'
+import type { RelayDeployment, RelayRuntime } from './runtime.ts'
 
 export interface BehindBarrier {
   readonly session: TransactionSession
@@ -49,15 +49,15 @@ export async function passBarrier(
 }
 
 /** The read after the barrier keeps out an owner that slept between acquiring and its barrier (S2). */
-async function openBehindBarrier(
-  runtime: RelayRuntime,
+export async function openBehindBarrier(
+  deployment: RelayDeployment,
   id: LaneId,
   fence: FenceHandle,
   deadline: Deadline,
 ): Promise<TransactionSession> {
-  const { transactionTimeoutMs } = runtime.settings
+  const { transactionTimeoutMs } = deployment.settings
   const config = { transactionalId: id.transactionalId, group: id.group, transactionTimeoutMs }
-  const session = await openSession(runtime.cluster, config, runtime.random, deadline)
+  const session = await openSession(deployment.cluster, config, deployment.random, deadline)
   const standing = await fence.confirm(deadline)
   if (standing === 'ours') return session
   throw superseded(id)

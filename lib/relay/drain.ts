@@ -1,6 +1,7 @@
 import { RelayError } from '../errors.ts'
 import { ringsFor } from './bell.ts'
 import type { OpenLane } from './lane.ts'
+import type { LaneId } from './lane-id.ts'
 import { assertInLog, logEnds, stableEnds } from './log-bounds.ts'
 import { recover, renewSession } from './recover.ts'
 import { relayWindow, type Targets } from './window.ts'
@@ -49,12 +50,16 @@ const isOutOfRange = (error: unknown): boolean => error instanceof RelayError &&
 
 /** R10: a window starts only if what the dearest one took so far, and the reserve, fit before the deadline. */
 function assertTimeForWindow({ deadline, windowMsMax, runtime, id }: OpenLane): void {
+  if (runtime.stopping?.aborted) throw stopped(id)
   const neededMs = windowMsMax + runtime.settings.commitReserveMs
   const leftMs = deadline.remainingMs()
   if (leftMs > neededMs) return
   const message = `lane ${id.transactionalId}: ${leftMs} ms are left, a window and its commit need ${neededMs} ms`
   throw new RelayError('OUT_OF_TIME', `${message}; the next ring goes on from the committed position`)
 }
+
+const stopped = ({ transactionalId }: LaneId): RelayError =>
+  new RelayError('OUT_OF_TIME', `lane ${transactionalId}: this process is ending; whoever is next goes on from here`)
 
 /** Where the lane still has to go after its targets; null: it is done. */
 async function furtherTargets(lane: OpenLane, lost: AbortSignal): Promise<Targets | null> {

@@ -2,9 +2,8 @@ import type { Deadline } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { attendLane, type LaneEnd } from './attend-lane.ts'
 import type { Bell } from './bell.ts'
-import { lanesOf } from './lane-id.ts'
 import { look } from './look.ts'
-import { type RelayTopics, relayTopics } from './relay-topics.ts'
+import { lanesAt, type RelayTopics, relayTopics } from './relay-topics.ts'
 import type { RelayRuntime } from './runtime.ts'
 
 export interface InvocationReport {
@@ -27,19 +26,12 @@ export async function runInvocation(
   deadline: Deadline,
 ): Promise<InvocationReport> {
   const topics = await topicsFor(runtime, bell, deadline)
-  const lanes = lanesOf(partitionsRung(runtime, topics, bell), topics.sourcePartitions, naming(runtime))
+  const lanes = lanesAt(runtime, topics, partitionsRung(runtime, topics, bell))
   const seen = await look(runtime, topics, lanes, bell, deadline) // step 0
   const attendance = { runtime, topics, bell, requestId, deadline }
   const ends = await Promise.all([...seen].map(([lane, what]) => attendLane(attendance, lane, what)))
   return { lanes: ends, ok: ends.every(({ kind }) => kind !== 'failed') }
 }
-
-const naming = ({ relay, settings }: RelayRuntime) => ({
-  prefix: settings.prefix,
-  relay: relay.name,
-  topic: relay.sourceTopic,
-  partitionsPerLane: relay.partitionsPerLane,
-})
 
 /** A partition that was added a moment ago is in the event before it is in our metadata. */
 async function topicsFor(runtime: RelayRuntime, bell: Bell, deadline: Deadline): Promise<RelayTopics> {
@@ -48,8 +40,9 @@ async function topicsFor(runtime: RelayRuntime, bell: Bell, deadline: Deadline):
   return highest < known.sourcePartitions ? known : relayTopics(runtime, deadline, 'fresh')
 }
 
-function partitionsRung({ relay }: RelayRuntime, { sourcePartitions }: RelayTopics, bell: Bell): number[] {
-  if (bell.kind === 'pull') return Array.from({ length: sourcePartitions }, (_, partition) => partition)
+/** undefined: all there are. */
+function partitionsRung({ relay }: RelayRuntime, { sourcePartitions }: RelayTopics, bell: Bell): number[] | undefined {
+  if (bell.kind === 'pull') return undefined
   if (bell.topic !== relay.sourceTopic) {
     const message = `the event is of topic '${bell.topic}', relay '${relay.name}' reads '${relay.sourceTopic}'`
     throw new RelayError('EVENT_INVALID', `${message}: connect the trigger to the relay's own source topic`)

@@ -1,7 +1,8 @@
 import type { Deadline } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { describeTopicConfigs } from '../kafka/topic-configs.ts'
-import type { RelayRuntime } from './runtime.ts'
+import { type LaneId, lanesOf } from './lane-id.ts'
+import type { RelayDeployment, RelayRuntime } from './runtime.ts'
 
 /** Kafka's default for `max.message.bytes`: assumed where the topic's settings may not be read. */
 const batchBytesMaxDefault = 1_048_588
@@ -16,13 +17,17 @@ export interface RelayTopics {
 }
 
 /** @throws RelayError TOPIC_MISSING naming every missing topic, BROKER_UNAVAILABLE */
-export async function relayTopics(runtime: RelayRuntime, deadline: Deadline, fresh?: 'fresh'): Promise<RelayTopics> {
-  const { relay, cluster } = runtime
+export async function relayTopics(
+  deployment: RelayDeployment,
+  deadline: Deadline,
+  fresh?: 'fresh',
+): Promise<RelayTopics> {
+  const { relay, cluster } = deployment
   const names = [...new Set([relay.sourceTopic, ...relay.outputTopics])]
   const found = await cluster.topics(names, deadline, fresh)
   const missing = names.filter((name) => !found.get(name)?.partitions.length)
   if (missing.length > 0 && fresh) throw topicsMissing(missing)
-  if (missing.length > 0) return relayTopics(runtime, deadline, 'fresh')
+  if (missing.length > 0) return relayTopics(deployment, deadline, 'fresh')
   const source = found.get(relay.sourceTopic)
   if (!source) throw topicsMissing([relay.sourceTopic])
   return {
@@ -31,6 +36,16 @@ export async function relayTopics(runtime: RelayRuntime, deadline: Deadline, fre
     sourcePartitions: source.partitions.length,
     outputPartitions: new Map(relay.outputTopics.map((name) => [name, found.get(name)?.partitions.length ?? 0])),
   }
+}
+
+/** The lanes that have any of these partitions; without them, all lanes of the relay. */
+export function lanesAt(
+  { relay, settings }: RelayDeployment,
+  { sourcePartitions }: RelayTopics,
+  partitions: Iterable<number> = Array(sourcePartitions).keys(),
+): LaneId[] {
+  const { name, sourceTopic: topic, partitionsPerLane } = relay
+  return lanesOf(partitions, sourcePartitions, { prefix: settings.prefix, relay: name, topic, partitionsPerLane })
 }
 
 function topicsMissing(names: readonly string[]): RelayError {

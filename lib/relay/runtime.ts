@@ -18,26 +18,32 @@ export interface EngineSettings {
   readonly commitReserveMs: number
   readonly leaseMs: number
   readonly renewEveryMs: number
-  /** Number of the deployment: containers of an older one stand down (R14). */
-  readonly generation: number
+  /** Number of the deployment: containers of an older one stand down (R14). null: an operator's tool, which has no opinion. */
+  readonly generation: number | null
   /** Names this process in fence records and logs. */
   readonly container: string
   /** Availability zone, for reads from the nearest replica; empty: from the leader. */
   readonly rack: string
 }
 
-/** One container: what is made once and kept warm between invocations. */
-export interface RelayRuntime {
+/** A relay of one deployment and what it stands on: all that its operators need, who transform nothing. */
+export interface RelayDeployment {
   readonly relay: CompiledRelay
-  readonly running: RunningRelay
   readonly cluster: Cluster
   readonly fences: FenceStore
-  /** A plain idempotent producer, for the guarantees below exactly-once. */
-  openProducer(deadline: Deadline): Promise<IdempotentProducer>
   readonly settings: EngineSettings
   readonly clock: Clock
   readonly random: Random
+}
+
+/** One container: what is made once and kept warm between invocations. */
+export interface RelayRuntime extends RelayDeployment {
+  readonly running: RunningRelay
+  /** A plain idempotent producer, for the guarantees below exactly-once. */
+  openProducer(deadline: Deadline): Promise<IdempotentProducer>
   readonly observer: RelayObserver
+  /** Aborted when the process is asked to end: windows that are under way are finished, no other one begins. */
+  readonly stopping?: AbortSignal
   /** By transactional id. */
   readonly warm: Map<string, WarmLane>
   /** `max.message.bytes` per output topic, as far as known; lowered when a broker refuses a batch. */

@@ -1,8 +1,8 @@
 import type { Deadline } from '../clock.ts'
+import { describeBrokerConfigs } from '../kafka/broker-configs.ts'
 import type { Cluster } from '../kafka/cluster.ts'
 import type { NodeAddress } from '../kafka/transport.ts'
 
-const BROKER_RESOURCE = 4
 const TIMEOUT_MAX = 'transaction.max.timeout.ms'
 
 /** The broker's bound for transaction timeouts in ms; null when it does not answer or this user may not ask. */
@@ -11,18 +11,8 @@ export async function brokerTimeoutMaxMs(
   node: NodeAddress,
   deadline: Deadline,
 ): Promise<number | null> {
-  const resource = {
-    resourceType: BROKER_RESOURCE,
-    resourceName: String(node.nodeId),
-    configurationKeys: [TIMEOUT_MAX],
-  }
-  try {
-    const { body } = await cluster.request({ to: 'node', node }, 'DescribeConfigs', { resources: [resource] }, deadline)
-    const value = body.results.flatMap(({ configs }) => configs).find(({ name }) => name === TIMEOUT_MAX)?.value
-    return value ? Number(value) : null
-  } catch {
-    return null // only makes a message better: that a broker keeps its bound to itself must not hide the refusal
-  }
+  const value = (await describeBrokerConfigs(cluster, node, [TIMEOUT_MAX], deadline)).get(TIMEOUT_MAX)
+  return value ? Number(value) : null
 }
 
 export interface OpenTransaction {
@@ -30,6 +20,8 @@ export interface OpenTransaction {
   readonly state: string
   readonly producerId: string
   readonly producerEpoch: number
+  /** By the coordinator's clock; -1 when none is open. */
+  readonly startedAtMs: number
   /** `topic-partition`; those whose markers are not written yet. */
   readonly partitions: readonly string[]
   readonly summary: string
@@ -51,7 +43,8 @@ export async function openTransactionOf(
     const where = partitions.length > 0 ? partitions.join(', ') : 'no partition'
     const summary = `state ${found.transactionState}, producer ${found.producerId} epoch ${found.producerEpoch}, open on ${where}`
     const { producerEpoch, transactionState: state } = found
-    return { state, producerId: String(found.producerId), producerEpoch, partitions, summary }
+    const startedAtMs = Number(found.transactionStartTimeMs)
+    return { state, producerId: String(found.producerId), producerEpoch, startedAtMs, partitions, summary }
   } catch {
     return null // only makes a message better
   }

@@ -1,0 +1,42 @@
+import { systemClock, systemRandom } from '../clock.ts'
+import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
+import { createCluster } from '../kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
+import { openIdempotentProducer } from '../transaction/idempotent-producer.ts'
+import type { CompiledRelay, RunningRelay } from './compiled-relay.ts'
+import type { DeploymentConfig } from './config/config.ts'
+import type { RelayObserver } from './observer.ts'
+import type { EngineSettings, RelayDeployment, RelayRuntime } from './runtime.ts'
+
+/** What a process knows of itself, beside its deployment's settings. */
+export type ProcessSettings = Pick<EngineSettings, 'functionTimeoutMs' | 'container' | 'generation'>
+
+/** A relay on its cluster and its fence table. Connects when something is asked for the first time. */
+export function connectDeployment(
+  relay: CompiledRelay,
+  config: DeploymentConfig,
+  process: ProcessSettings,
+): RelayDeployment {
+  const { table, tableEndpoint } = config
+  return {
+    relay,
+    cluster: createCluster(createKafkaTransport(config.kafka), systemClock, systemRandom),
+    fences: createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock),
+    settings: { ...config, ...process },
+    clock: systemClock,
+    random: systemRandom,
+  }
+}
+
+/** The same with the user's code, ready to relay. */
+export function runtimeOf(deployment: RelayDeployment, running: RunningRelay, observer: RelayObserver): RelayRuntime {
+  const { cluster, random } = deployment
+  return {
+    ...deployment,
+    running,
+    openProducer: (deadline) => openIdempotentProducer(cluster, random, deadline),
+    observer,
+    warm: new Map(),
+    batchBytesMax: new Map(),
+  }
+}
