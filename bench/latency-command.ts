@@ -33,7 +33,7 @@ export function latencyCommand(terminal: Terminal): Command {
 async function run({ kafka, windows, json = false }: Options, terminal: Terminal): Promise<void> {
   const result = await inSurroundings(kafka, terminal, (place, reporting) => latency(place, { windows, ...reporting }))
   if (json) return terminal.out(JSON.stringify(result))
-  terminal.out(`relay    ${lineOf(result.relay)}, answered after ${result.relay.toAnswerMsP50} ms p50`)
+  terminal.out(`relay    ${lineOf(result.relay)}, answered after ${result.relay.toAnswer.msP50} ms p50`)
   terminal.out(`kafkajs  ${lineOf(result.kafkajs)}`)
   terminal.out(`kafkajs takes ${result.ratioVsKafkajs.p50} times as long at p50, ${result.ratioVsKafkajs.p99} at p99`)
 }

@@ -1,10 +1,9 @@
 import { createTopics } from '../lib/local/demo/topics.ts'
-import { bellEvent } from './bell-event.ts'
-import { assertDelivered, checkDelivery, NumberedRecords, numberedValue } from './numbered-records.ts'
+import { assertDelivered, checkDelivery } from './numbered-records.ts'
 import type { RelayQuestion, RingAnswer } from './ours/relay-subject.ts'
-import type { KafkajsQuestion } from './peers/kafkajs-relay.ts'
+import type { KafkajsQuestion, WindowsAnswer } from './peers/kafkajs-subject.ts'
 import { quantile, rounded } from './statistics.ts'
-import { startSubject } from './subject.ts'
+import { type Subject, startSubject } from './subject.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface LatencyOptions {
@@ -15,116 +14,107 @@ export interface LatencyOptions {
 }
 
 export interface LatencyFigures {
+  readonly msP10: number
   readonly msP50: number
+  readonly msP90: number
   readonly msP99: number
   readonly msMax: number
-  readonly windows: number
 }
 
 export interface LatencyResult {
   readonly ratioVsKafkajs: { readonly p50: number; readonly p99: number }
-  readonly relay: LatencyFigures & { readonly toAnswerMsP50: number; readonly toAnswerMsP99: number }
+  /** From the call of the handler to the commit, and to its answer. */
+  readonly relay: LatencyFigures & { readonly toAnswer: LatencyFigures }
+  /** From the begin of the transaction to the end of its commit; its records are in hand. */
   readonly kafkajs: LatencyFigures
-  readonly workload: { readonly recordsPerWindow: number; readonly kafkajs: string }
+  readonly workload: { readonly recordsPerWindow: number; readonly outputPartitions: number; readonly windows: number }
 }
 
+const outputPartitions = 4
 const recordsPerWindow = 100
-const partition = 0
-const warmUpShare = 0.2
-const windowsPerBlock = 50
-
-/** A window's work: records `from` to `from + 100` have just been written, and their offsets are their numbers. */
-type Work<Found> = (from: number) => Promise<Found>
+const warmUpShare = 0.3
+const windowsPerTurn = 50
 
 /**
- * A hundred records arrive, a bell rings, they are relayed and committed; then the next hundred. Ours: from the call of
- * the handler with the event to the commit, with look, fence, fetch and all. kafkajs: from the begin of its transaction to
- * its commit, records in hand. Both warm, in processes of their own, in turns of 50 windows on the same broker.
+ * Window after window of a hundred records, the next as soon as the last is done. Ours: a bell rings, the handler looks,
+ * takes the fence, fetches, commits. kafkajs: transaction, send, sendOffsets, commit; its records are in hand, it looks up
+ * nothing and takes no fence. Both warm, in processes of their own, in turns of 50 windows on the same broker, so that
+ * whatever else the machine does meets both.
  */
-export async function latency(place: Surroundings, options: LatencyOptions): Promise<LatencyResult> {
-  const { signal, say } = options
-  const topics = ['source', 'output', 'source.kafkajs', 'output.kafkajs']
-  await createTopics(place.cluster, new Map(topics.map((name) => [name, 1])))
-  const relay = startSubject('ours/relay-subject.ts', 'relay', place.dir, envOf(place, 'source', 'output'), signal)
-  const peerEnv = envOf(place, 'source.kafkajs', 'output.kafkajs')
-  const kafkajs = startSubject('peers/kafkajs-relay.ts', 'kafkajs', place.dir, peerEnv, signal)
+export async function latency(place: Surroundings, { windows, signal, say }: LatencyOptions): Promise<LatencyResult> {
+  const topics = ['relay', 'kafkajs'].flatMap((name) => [
+    [`source.${name}`, 1] as const,
+    [`output.${name}`, outputPartitions] as const,
+  ])
+  await createTopics(place.cluster, new Map(topics))
+  const start = (module: string, name: string) => startSubject(module, name, place.dir, envOf(place, name), signal)
+  const ours = new Turns<RingAnswer>(start('ours/relay-subject.ts', 'relay'))
+  const theirs = new Turns<WindowsAnswer[number]>(start('peers/kafkajs-subject.ts', 'kafkajs'))
   try {
-    const writer = await NumberedRecords.open(place.cluster)
-    const ours = new Turns(writer, 'source', (from) => {
-      const question: RelayQuestion = { do: 'ring', event: bellEvent('source', partition, from, values(from)) }
-      return relay.ask<RingAnswer>(question)
-    })
-    const theirs = new Turns(writer, 'source.kafkajs', (from) => {
-      const base64 = values(from).map((value) => value.toString('base64'))
-      const question: KafkajsQuestion = { do: 'window', partition, firstOffset: from, values: base64 }
-      return kafkajs.ask<{ readonly toCommitMs: number }>(question)
-    })
-    const warmUp = Math.ceil(options.windows * warmUpShare)
+    const warmUp = Math.ceil(windows * warmUpShare)
     say(`warming up: ${warmUp} windows of ${recordsPerWindow} records each`)
-    for (const turns of [ours, theirs]) await turns.take(warmUp)
-    for (const turns of [ours, theirs]) turns.found.length = 0
-    while (ours.found.length < options.windows) {
-      for (const turns of [ours, theirs])
-        await turns.take(Math.min(windowsPerBlock, options.windows - turns.found.length))
-      say(`${ours.found.length} of ${options.windows} windows`)
+    for (let done = 0; done < warmUp + windows; done += windowsPerTurn) {
+      await ours.take(windowsPerTurn)
+      await theirs.take(windowsPerTurn)
+      if (done >= warmUp) say(`${Math.min(windows, done - warmUp + windowsPerTurn)} of ${windows} windows`)
     }
-    assertDelivered('the relay', ours.written, await checkDelivery(place.cluster, 'output', ours.written))
-    assertDelivered('kafkajs', theirs.written, await checkDelivery(place.cluster, 'output.kafkajs', theirs.written))
-    return resultOf(ours.found, theirs.found)
+    for (const [name, { records }] of Object.entries({ relay: ours, kafkajs: theirs })) {
+      assertDelivered(name, records, await checkDelivery(place.cluster, `output.${name}`, records))
+    }
+    return resultOf(ours.found.slice(-windows), theirs.found.slice(-windows))
   } finally {
-    await Promise.all([relay.stop(), kafkajs.stop()])
+    await Promise.all([ours.subject.stop(), theirs.subject.stop()])
   }
 }
 
 class Turns<Found> {
+  readonly subject: Subject
   readonly found: Found[] = []
-  written = 0
-  readonly #writer: NumberedRecords
-  readonly #source: string
-  readonly #work: Work<Found>
 
-  constructor(writer: NumberedRecords, source: string, work: Work<Found>) {
-    this.#writer = writer
-    this.#source = source
-    this.#work = work
+  constructor(subject: Subject) {
+    this.subject = subject
   }
 
-  async take(windows: number): Promise<void> {
-    for (let window = 0; window < windows; window++) {
-      const from = this.written
-      this.written += recordsPerWindow
-      await this.#writer.append(this.#source, partition, from, this.written)
-      this.found.push(await this.#work(from))
+  get records(): number {
+    return this.found.length * recordsPerWindow
+  }
+
+  async take(count: number): Promise<void> {
+    const question: RelayQuestion & KafkajsQuestion = {
+      do: 'windows',
+      from: this.records,
+      count,
+      records: recordsPerWindow,
     }
+    this.found.push(...(await this.subject.ask<Found[]>(question)))
   }
 }
 
-const values = (from: number): Buffer[] =>
-  Array.from({ length: recordsPerWindow }, (_, index) => numberedValue(from + index))
-
-const envOf = ({ env }: Surroundings, source: string, output: string) => {
-  return { ...env, BENCH_SOURCE: source, BENCH_OUTPUT: output, BENCH_PREFIX: 'latency', FENCEPOST_PREFIX: 'latency' }
+const envOf = ({ env }: Surroundings, name: string) => {
+  return {
+    ...env,
+    BENCH_SOURCE: `source.${name}`,
+    BENCH_OUTPUT: `output.${name}`,
+    BENCH_NAME: name,
+    FENCEPOST_PREFIX: name,
+  }
 }
 
-function resultOf(ours: readonly RingAnswer[], theirs: readonly { readonly toCommitMs: number }[]): LatencyResult {
+function resultOf(ours: readonly RingAnswer[], theirs: WindowsAnswer): LatencyResult {
   const relay = figuresOf(ours.map(({ toCommitMs }) => toCommitMs ?? Number.NaN))
   const kafkajs = figuresOf(theirs.map(({ toCommitMs }) => toCommitMs))
-  const answers = ours.map(({ toAnswerMs }) => toAnswerMs)
   return {
     ratioVsKafkajs: { p50: rounded(kafkajs.msP50 / relay.msP50), p99: rounded(kafkajs.msP99 / relay.msP99) },
-    relay: {
-      ...relay,
-      toAnswerMsP50: rounded(quantile(answers, 0.5)),
-      toAnswerMsP99: rounded(quantile(answers, 0.99)),
-    },
+    relay: { ...relay, toAnswer: figuresOf(ours.map(({ toAnswerMs }) => toAnswerMs)) },
     kafkajs,
-    workload: { recordsPerWindow, kafkajs: 'its records are in hand: no fetch, no fence' },
+    workload: { recordsPerWindow, outputPartitions, windows: ours.length },
   }
 }
 
 const figuresOf = (ms: readonly number[]): LatencyFigures => ({
+  msP10: rounded(quantile(ms, 0.1)),
   msP50: rounded(quantile(ms, 0.5)),
+  msP90: rounded(quantile(ms, 0.9)),
   msP99: rounded(quantile(ms, 0.99)),
   msMax: rounded(Math.max(...ms)),
-  windows: ms.length,
 })

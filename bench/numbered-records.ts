@@ -11,6 +11,9 @@ export const valueBytes = 200
 const recordsPerBatch = 500
 const requestMs = 30_000
 
+/** One of a thousand, so that a hundred records in a row go to all partitions of an output. */
+export const keyOf = (number: number): Buffer => Buffer.from(`key-${number % 1_000}`)
+
 /** A record's value: its number, and filler up to 200 bytes. */
 export function numberedValue(number: number): Buffer {
   const value = Buffer.alloc(valueBytes, 'fencepost ')
@@ -18,7 +21,7 @@ export function numberedValue(number: number): Buffer {
   return value
 }
 
-/** Writes numbered records without keys, each exactly once and in order. */
+/** Writes numbered records, each exactly once and in order. */
 export class NumberedRecords {
   readonly #producer: IdempotentProducer
   readonly #clock: Clock
@@ -59,7 +62,7 @@ export class NumberedRecords {
 function batchOf(from: number, until: number): BatchBuilder {
   const batch = new BatchBuilder({ maxBytes: 1_000_000 })
   for (let number = from; number < until; number++) {
-    const isTaken = batch.tryAppend({ key: null, value: numberedValue(number), timestampMs: Date.now() })
+    const isTaken = batch.tryAppend({ key: keyOf(number), value: numberedValue(number), timestampMs: Date.now() })
     invariant(isTaken, 'the records fit one batch', { from, until })
   }
   return batch

@@ -1,7 +1,7 @@
 import { createTopics } from '../lib/local/demo/topics.ts'
 import { assertDelivered, checkDelivery, NumberedRecords, valueBytes } from './numbered-records.ts'
 import type { DrainAnswer, RelayQuestion } from './ours/relay-subject.ts'
-import type { KafkajsQuestion } from './peers/kafkajs-relay.ts'
+import type { KafkajsQuestion } from './peers/kafkajs-subject.ts'
 import { median, quantile, rounded, spread } from './statistics.ts'
 import { startSubject } from './subject.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -66,7 +66,7 @@ export async function throughput(place: Surroundings, options: ThroughputOptions
   return resultOf(figuresOf(found.relay, records), figuresOf(found.kafkajs, kafkajsRecords))
 }
 
-const modules = { relay: 'ours/relay-subject.ts', kafkajs: 'peers/kafkajs-relay.ts' }
+const modules = { relay: 'ours/relay-subject.ts', kafkajs: 'peers/kafkajs-subject.ts' }
 
 async function oneRun(
   place: Surroundings,
@@ -78,10 +78,10 @@ async function oneRun(
 ): Promise<DrainAnswer> {
   const output = `output.${run}`
   await createTopics(place.cluster, new Map([[output, partitions]]))
-  const env = { ...place.env, BENCH_SOURCE: source, BENCH_OUTPUT: output, BENCH_PREFIX: run, FENCEPOST_PREFIX: run }
+  const env = { ...place.env, BENCH_SOURCE: source, BENCH_OUTPUT: output, BENCH_NAME: run, FENCEPOST_PREFIX: run }
   const subject = startSubject(modules[name], run, place.dir, env, signal)
   try {
-    const question: RelayQuestion | KafkajsQuestion = { do: 'drain', records }
+    const question: RelayQuestion | KafkajsQuestion = { do: 'drain', records, partitions }
     const answer = await subject.ask<DrainAnswer>(question)
     assertDelivered(run, records, await checkDelivery(place.cluster, output, records))
     return answer

@@ -12,6 +12,7 @@ export class Observed {
   fenceWrites = 0
   /** InitProducerId requests that left for a broker. */
   barriers = 0
+  onCommit: () => void = () => undefined
 
   reset(): void {
     this.windowsMs = []
@@ -39,6 +40,7 @@ function watchedRuntime(runtime: RelayRuntime, observed: Observed): RelayRuntime
     windowCommitted({ timings: { readMs, transformMs, commitMs } }) {
       observed.committedAtMs = performance.now()
       observed.windowsMs.push(readMs + transformMs + commitMs)
+      observed.onCommit()
     },
   }
   return {

@@ -2,21 +2,27 @@
  * Our relay as it is deployed: the real handlers over the real container, one Lambda execution environment a process.
  * Everything that is measured is seen by observers from outside.
  */
-import { randomUUID } from 'node:crypto'
-import type { Context } from 'aws-lambda'
 import { pullHandler } from '../../functions/pull.ts'
 import { relayHandler } from '../../functions/relay.ts'
+import { systemClock, systemRandom } from '../../lib/clock.ts'
 import { bytes, defineRelay, topic } from '../../lib/index.ts'
+import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
 import { createContainer } from '../../lib/lambda/container.ts'
+import { bellEvent } from '../bell-event.ts'
+import { NumberedRecords } from '../numbered-records.ts'
 import { type Resources, resourcesNow, resourcesSince } from '../resources.ts'
 import { serve } from '../subject.ts'
+import { lambdaContext } from './lambda-context.ts'
 import { Observed, observedContainer } from './observed-container.ts'
 
 export type RelayQuestion =
   /** Relay all that is in the log, as the function behind a schedule does. */
   | { readonly do: 'drain' }
-  /** One event of an event source mapping. */
-  | { readonly do: 'ring'; readonly event: unknown }
+  /** Write windows of `records` records from number `from` on to partition 0 and ring for each, one after another. */
+  | { readonly do: 'windows'; readonly from: number; readonly count: number; readonly records: number }
+  /** The event of an event source mapping for records that are in the source already. */
+  | { readonly do: 'ring'; readonly from: number; readonly until: number }
 
 export interface DrainAnswer extends Resources {
   readonly seconds: number
@@ -32,9 +38,7 @@ export interface RingAnswer {
   readonly barriers: number
 }
 
-const functionTimeoutMs = 600_000
-
-const { BENCH_SOURCE = '', BENCH_OUTPUT = '' } = process.env
+const { BENCH_SOURCE = '', BENCH_OUTPUT = '', FENCEPOST_BROKERS = '' } = process.env
 const relay = defineRelay({
   name: 'copy',
   source: topic(BENCH_SOURCE, bytes()),
@@ -44,44 +48,60 @@ const relay = defineRelay({
 const observed = new Observed()
 const container = observedContainer(createContainer(relay), observed)
 const pull = pullHandler(relay, container)
-const ring = relayHandler(relay, container)
+const bell = relayHandler(relay, container)
+let writer: Promise<NumberedRecords> | null = null
 
-serve((question: RelayQuestion) => (question.do === 'drain' ? drain() : ringOnce(question.event)))
+serve((question: RelayQuestion) => {
+  switch (question.do) {
+    case 'drain':
+      return drain()
+    case 'windows':
+      return windows(question)
+    case 'ring':
+      return ring(question.from, question.until)
+  }
+})
 
 /** The container is ready before the clock starts: cold starts are another benchmark's. */
 async function drain(): Promise<DrainAnswer> {
-  await container.ready(context())
+  await container.ready(lambdaContext())
   const before = resourcesNow()
   observed.reset()
   const beganMs = performance.now()
-  await pull({}, context())
+  await pull({}, lambdaContext())
   const seconds = (performance.now() - beganMs) / 1000
   return { seconds, windowsMs: observed.windowsMs, ...resourcesSince(before) }
 }
 
-async function ringOnce(event: unknown): Promise<RingAnswer> {
+/** The next records arrive while the function still answers for the last: no bell waits for its records. */
+async function windows({ from, count, records }: Extract<RelayQuestion, { do: 'windows' }>): Promise<RingAnswer[]> {
+  writer ??= NumberedRecords.open(
+    createCluster(
+      createKafkaTransport({ clientId: 'feed', brokers: FENCEPOST_BROKERS.split(',') }),
+      systemClock,
+      systemRandom,
+    ),
+  )
+  const feed = await writer
+  const found: RingAnswer[] = []
+  let arrived = feed.append(BENCH_SOURCE, 0, from, from + records)
+  for (let first = from; found.length < count; first += records) {
+    const next = first + records
+    await arrived
+    observed.onCommit = () => {
+      if (found.length + 1 < count) arrived = feed.append(BENCH_SOURCE, 0, next, next + records)
+    }
+    found.push(await ring(first, next))
+  }
+  return found
+}
+
+async function ring(from: number, until: number): Promise<RingAnswer> {
+  const event = bellEvent(BENCH_SOURCE, from, until)
   observed.reset()
   const beganMs = performance.now()
-  await ring(event, context())
+  await bell(event, lambdaContext())
   const toAnswerMs = performance.now() - beganMs
   const { committedAtMs, fenceWrites, barriers } = observed
   return { toCommitMs: committedAtMs === null ? null : committedAtMs - beganMs, toAnswerMs, fenceWrites, barriers }
-}
-
-function context(): Context {
-  const endsAtMs = Date.now() + functionTimeoutMs
-  return {
-    awsRequestId: randomUUID(),
-    callbackWaitsForEmptyEventLoop: false,
-    functionName: 'copy',
-    functionVersion: '$LATEST',
-    invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:copy',
-    memoryLimitInMB: '512',
-    logGroupName: '/aws/lambda/copy',
-    logStreamName: `bench/${process.pid}`,
-    getRemainingTimeInMillis: () => endsAtMs - Date.now(),
-    done: () => undefined,
-    fail: () => undefined,
-    succeed: () => undefined,
-  }
 }

@@ -1,0 +1,56 @@
+/** The relay by kafkajs in a process of its own, asked by the benchmark. */
+import { Kafka, logLevel } from 'kafkajs'
+import { keyOf, numberedValue } from '../numbered-records.ts'
+import type { DrainAnswer } from '../ours/relay-subject.ts'
+import { resourcesNow, resourcesSince } from '../resources.ts'
+import { serve } from '../subject.ts'
+import { KafkajsRelay, type KafkajsWindow } from './kafkajs-relay.ts'
+
+export type KafkajsQuestion =
+  /** Relay so many records of so many partitions, by a consumer. */
+  | { readonly do: 'drain'; readonly records: number; readonly partitions: number }
+  /** Relay windows of partition 0 from record `from` on, one after another, records in hand: nothing is fetched. */
+  | { readonly do: 'windows'; readonly from: number; readonly count: number; readonly records: number }
+
+/** From the begin of each transaction to the end of its commit. */
+export type WindowsAnswer = readonly { readonly toCommitMs: number }[]
+
+const { BENCH_SOURCE = '', BENCH_OUTPUT = '', BENCH_NAME = '', FENCEPOST_BROKERS = '' } = process.env
+const kafka = new Kafka({ clientId: BENCH_NAME, brokers: FENCEPOST_BROKERS.split(','), logLevel: logLevel.ERROR })
+const relay = new KafkajsRelay(kafka, { source: BENCH_SOURCE, output: BENCH_OUTPUT, name: BENCH_NAME })
+
+serve((question: KafkajsQuestion) => (question.do === 'drain' ? drain(question) : windows(question)))
+
+/** The clock starts with the first batch, CPU time is counted from its end: joining a group is no part of the work. */
+async function drain({ records, partitions }: Extract<KafkajsQuestion, { do: 'drain' }>): Promise<DrainAnswer> {
+  const found: KafkajsWindow[] = []
+  const finished = Promise.withResolvers<void>()
+  let left = records
+  let cpuBefore = Number.NaN
+  const consumer = await relay.run(partitions, (window) => {
+    if (found.push(window) === 1) cpuBefore = resourcesNow()
+    left -= window.records
+    if (left <= 0) finished.resolve()
+  })
+  await finished.promise
+  const resources = resourcesSince(cpuBefore)
+  await consumer.disconnect()
+  const beganMs = Math.min(...found.map(({ beganMs }) => beganMs))
+  const endedMs = Math.max(...found.map(({ endedMs }) => endedMs))
+  const windowsMs = found.map(({ beganMs, endedMs }) => endedMs - beganMs)
+  return { seconds: (endedMs - beganMs) / 1000, windowsMs, ...resources }
+}
+
+async function windows({ from, count, records }: Extract<KafkajsQuestion, { do: 'windows' }>): Promise<WindowsAnswer> {
+  const found: { toCommitMs: number }[] = []
+  for (let first = from; first < from + count * records; first += records) {
+    const messages = Array.from({ length: records }, (_, index) => ({
+      key: keyOf(first + index),
+      value: numberedValue(first + index),
+    }))
+    const beganMs = performance.now()
+    await relay.relay(0, messages, String(first + records), async () => undefined)
+    found.push({ toCommitMs: performance.now() - beganMs })
+  }
+  return found
+}
