@@ -34,7 +34,7 @@ export default defineRelay({
     onTime: topic('flights.on-time', bytes()),
   },
   deadLetters: topic('flights.dead'),
-  window: { records: 1_000 },
+  window: { records: 1_000 }, // small: the demo kills functions, and a window that was begun is lost work
   transform(record, { emit }) {
     const flight = record.value
     if (flight.delay < LATE_FROM_MINUTES) return emit.onTime(record.raw.value)
