@@ -30,7 +30,11 @@ function endingOf({ outcomeUnknown, positions, committedAtMs, session }: OpenLan
 }
 
 /** Once somebody has changed a topic or a setting, nothing that was learnt before may be gone on with. */
-function keepWarm({ runtime, id, fence, session, positions }: OpenLane, mayResume: boolean): void {
+function keepWarm(lane: OpenLane, mayResume: boolean): void {
+  const { runtime, id, fence, session, positions } = lane
   const resume = mayResume && session.reusable ? { session, positions } : null
-  runtime.warm.set(id.transactionalId, { held: fence.held, resume })
+  runtime.warm.set(id.transactionalId, { held: fence.held, resume, recordsInTime: recordsInTimeNext(lane) })
 }
+
+/** Twice as many where windows of this size were committed: what was slow may have become quick again. */
+const recordsInTimeNext = ({ recordsInTime, commits }: OpenLane): number => recordsInTime * (commits > 0 ? 2 : 1)

@@ -32,8 +32,12 @@ export interface OpenLane {
   producer: IdempotentProducer | null
   /** Committed for certain: next offset to read per partition. */
   positions: ReadonlyMap<number, bigint>
-  /** Source records per window at most; lowered when something (a refusal, a time-out) asks for smaller windows. */
+  /** Source records per window at most; lowered when a refusal asks for smaller windows. */
   recordsCap: number
+  /** The same by what the transform manages in its time, as far as this container knows. */
+  recordsInTime: number
+  /** Source records of the window last tried. */
+  recordsTried: number
   /** Records that can never pass, and why: dead-lettered, skipped or a stop, as the relay says. */
   readonly rejected: Map<string, RelayError>
   /** Rejection key of the first record of the window last tried: the culprit when it was alone. */
@@ -74,11 +78,15 @@ export type LaneStart = Pick<
 >
 
 export function newLane(start: LaneStart): OpenLane {
+  const { runtime, id } = start
+  const { recordsMax } = runtime.relay.window
   return {
     ...start,
     sink: newSink(start),
     producer: null,
-    recordsCap: start.runtime.relay.window.recordsMax,
+    recordsCap: recordsMax,
+    recordsInTime: Math.min(recordsMax, runtime.warm.get(id.transactionalId)?.recordsInTime ?? recordsMax),
+    recordsTried: 0,
     rejected: new Map(),
     lastRecord: null,
     commits: 0,

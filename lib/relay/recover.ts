@@ -78,10 +78,14 @@ function assertNotBehind({ positions, id }: OpenLane, now: ReadonlyMap<number, b
   }
 }
 
-/** The transform ran out of time: nothing was sent yet, so a smaller window may be tried at once. */
+/**
+ * The transform ran out of time: nothing was sent yet, so a smaller window may be tried at once, or at the next ring in
+ * this container when the time of this one is up too.
+ */
 function narrow(lane: OpenLane, error: RelayError): void {
-  if (lane.recordsCap === 1) throw error
-  lane.recordsCap = Math.max(1, Math.floor(Math.min(lane.recordsCap, lane.runtime.relay.window.recordsMax) / 2))
+  const { recordsTried, recordsInTime, deadline, runtime } = lane
+  lane.recordsInTime = Math.max(1, Math.floor(Math.min(recordsTried, recordsInTime) / 2))
+  if (recordsTried <= 1 || deadline.remainingMs() <= runtime.settings.commitReserveMs) throw error
 }
 
 const isRefusalByBroker = ({ code, context }: RelayError): boolean =>

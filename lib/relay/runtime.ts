@@ -34,6 +34,7 @@ export interface RelayDeployment {
   readonly settings: EngineSettings
   readonly clock: Clock
   readonly random: Random
+  readonly observer: RelayObserver
 }
 
 /** One container: what is made once and kept warm between invocations. */
@@ -41,7 +42,6 @@ export interface RelayRuntime extends RelayDeployment {
   readonly running: RunningRelay
   /** A plain idempotent producer, for the guarantees below exactly-once. */
   openProducer(deadline: Deadline): Promise<IdempotentProducer>
-  readonly observer: RelayObserver
   /** Aborted when the process is asked to end: windows that are under way are finished, no other one begins. */
   readonly stopping?: AbortSignal
   /** By transactional id. */
@@ -56,4 +56,6 @@ export interface WarmLane {
   readonly held: HeldFence
   /** Session and position, after a clean release only (R5, R7). */
   readonly resume: { readonly session: TransactionSession; readonly positions: ReadonlyMap<number, bigint> } | null
+  /** How many records its transform managed in time, or should try next; absent: nothing is known of it. */
+  readonly recordsInTime?: number
 }

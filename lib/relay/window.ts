@@ -27,7 +27,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   const window = await reader.next(lane.positions, targets, limits, lane.deadline) // 6
   if (!hasMoved(lane.positions, window.until)) return false
   if (lane.attempts === 0) reader.readAhead(window.until, targets, limits, lane.deadline)
-  noteFirstRecord(lane, window, limits)
+  noteRecords(lane, window, limits)
   const read = runtime.clock.now()
   const { sink } = lane
   const isSuspected = lane.attempts > 0 && limits.recordsMax === 1
@@ -54,7 +54,8 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
 
 function windowLimits(lane: OpenLane): ReadLimits {
   const { window } = lane.runtime.relay
-  const recordsMax = recordsMaxNow(lane.recordsCap, lane.attempts, lane.commits)
+  const cap = Math.min(lane.recordsCap, lane.recordsInTime)
+  const recordsMax = recordsMaxNow(cap, lane.attempts, lane.commits)
   return { recordsMax, bytesMax: window.bytesMax }
 }
 
@@ -72,8 +73,9 @@ function announcer(lane: OpenLane, targets: Targets, { recordsMax }: ReadLimits)
 }
 
 /** A record alone may be known as poison; and it is the culprit if the broker refuses its outputs. */
-function noteFirstRecord(lane: OpenLane, { records }: ReadWindow, { recordsMax }: ReadLimits): void {
+function noteRecords(lane: OpenLane, { records }: ReadWindow, { recordsMax }: ReadLimits): void {
   const [record] = records
+  lane.recordsTried = records.length
   lane.lastRecord = record ? rejectionKey(record.topic, record.partition, record.offset) : null
   const deaths = lane.fence.record.intent?.deathsAlone ?? 0
   const { poisonAttempts } = lane.runtime.relay

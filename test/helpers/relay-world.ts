@@ -1,6 +1,6 @@
 /** One relay on a real broker with a real fence table, as many cold containers of it as a test wants, and its topics. */
 import { onTestFinished } from 'vitest'
-import { systemClock, systemRandom } from '../../lib/clock.ts'
+import { type Clock, systemClock, systemRandom } from '../../lib/clock.ts'
 import { createDynamoDbFenceStore } from '../../lib/fencing/dynamodb-fence-store.ts'
 import { ensureFenceTable } from '../../lib/fencing/ensure-fence-store.ts'
 import type { FenceStore } from '../../lib/fencing/fence-store.ts'
@@ -40,6 +40,7 @@ export interface ContainerOptions {
   readonly fences?: FenceStore
   readonly settings?: Partial<EngineSettings>
   readonly observer?: RelayObserver
+  readonly clock?: Clock
 }
 
 export interface RelayWorld {
@@ -117,12 +118,12 @@ async function containerOf(
   const cluster = closedAfterTest(over.cluster ?? clusterAt(brokers))
   return {
     relay,
-    running: await relay.start({ secret: async () => '', deadline: within(10_000), clock: systemClock }),
+    running: await relay.start({ secret: async () => '', deadline: within(10_000), clock: over.clock ?? systemClock }),
     cluster,
     fences: over.fences ?? fences,
     openProducer: (deadline) => openIdempotentProducer(cluster, systemRandom, deadline),
     settings: { ...settingsOf(prefix), ...over.settings },
-    clock: systemClock,
+    clock: over.clock ?? systemClock,
     random: systemRandom,
     observer: over.observer ?? {},
     warm: new Map(),

@@ -1,10 +1,10 @@
 /** Bells, and what an invocation answered to them. */
+import { deadlineIn } from '../../lib/clock.ts'
 import { isRelayError, type RelayError } from '../../lib/errors.ts'
 import type { LaneEnd } from '../../lib/relay/attend-lane.ts'
 import type { Bell } from '../../lib/relay/bell.ts'
 import { type InvocationReport, runInvocation } from '../../lib/relay/invocation.ts'
 import type { RelayRuntime } from '../../lib/relay/runtime.ts'
-import { within } from './kafka-client.ts'
 
 export const pull: Bell = { kind: 'pull', lingerUntilMs: null }
 
@@ -16,7 +16,7 @@ export const eventOf = (topic: string, first: number, last: number, partition = 
 })
 
 export const ring = (runtime: RelayRuntime, bell: Bell = pull, ms = 20_000): Promise<InvocationReport> =>
-  runInvocation(runtime, bell, crypto.randomUUID(), within(ms))
+  runInvocation(runtime, bell, crypto.randomUUID(), deadlineIn(runtime.clock, ms))
 
 /** The end of an invocation's only lane. */
 export function onlyLane({ lanes }: InvocationReport): LaneEnd {
