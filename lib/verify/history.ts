@@ -13,8 +13,8 @@ export interface History {
   /** How `expected` was made: with the relay's own transform, or one for each id found in the source. */
   readonly by: 'transform' | 'ids'
   readonly clusterId: string
-  /** When everything had been read, by the verifier's clock. */
-  readonly readAtMs: number
+  /** When the fence records were read, by the verifier's clock. */
+  readonly fencesReadAtMs: number
   readonly lanes: readonly LaneState[]
   readonly sources: readonly SourceLog[]
   readonly outputs: readonly OutputLog[]

@@ -11,7 +11,8 @@ export type Offsets = ReadonlyMap<string, bigint>
 
 export const least = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-const pauseMs = 50
+const pauseFirstMs = 5
+const pauseMaxMs = 50
 const askMs = seconds(20)
 
 /** By `tpKey`. A moment without any record at or after it answers the partition's end. @throws RelayError */
@@ -43,8 +44,9 @@ export interface CommittedPosition {
 export type CommittedPositions = ReadonlyMap<string, CommittedPosition>
 
 /**
- * The committed offsets, with everything that a finished transaction committed: asked again while one that is under way
- * holds them unstable. One that stays open until the deadline has committed nothing: then they are as they were before it.
+ * The committed offsets, with everything that a finished transaction committed: where one that is under way holds an offset
+ * unstable, it is asked for again, each partition for itself, since a busy lane is unstable half the time. One that stays
+ * open until the deadline has committed nothing: then the offset is as it was before it.
  * @throws RelayError as fetchCommitted reports
  */
 export async function committedPositions(
@@ -53,19 +55,22 @@ export async function committedPositions(
   partitions: readonly TopicPartition[],
   deadline: Deadline,
 ): Promise<CommittedPositions> {
-  for (let requireStable = true; ; ) {
-    const question = { group, partitions, requireStable }
+  const found = new Map<string, CommittedPosition>()
+  let open = partitions
+  for (let round = 0; open.length > 0; round++) {
+    const pauseMs = Math.min(pauseMaxMs, pauseFirstMs * 2 ** round)
+    const question = { group, partitions: open, requireStable: deadline.remainingMs() > pauseMs }
     const answers = await fetchCommitted(cluster, question, deadlineIn(cluster.clock, askMs))
-    const failed = answers.find((answer) => 'error' in answer)
-    if (failed) throw failed.error
-    if (!answers.some((answer) => 'unstable' in answer)) return new Map(answers.flatMap(positionOf))
-    if (deadline.remainingMs() <= pauseMs) requireStable = false
-    else await cluster.clock.sleep(pauseMs)
+    for (const answer of answers) noteAnswer(found, answer)
+    open = open.filter((partition) => !found.has(tpKey(partition)))
+    if (open.length > 0) await cluster.clock.sleep(pauseMs)
   }
+  return found
 }
 
-function positionOf(answer: CommittedAnswer): [string, CommittedPosition][] {
-  return 'offset' in answer ? [[tpKey(answer), { offset: answer.offset, metadata: answer.metadata }]] : []
+function noteAnswer(found: Map<string, CommittedPosition>, answer: CommittedAnswer): void {
+  if ('error' in answer) throw answer.error
+  if ('offset' in answer) found.set(tpKey(answer), { offset: answer.offset, metadata: answer.metadata })
 }
 
 /**
@@ -81,7 +86,7 @@ export async function untilStable(
   for (;;) {
     const stable = await offsetsAt(cluster, partitions, 'latest', 'read_committed')
     const isBehind = [...ends].some(([key, end]) => (stable.get(key) ?? end) < end)
-    if (!isBehind || deadline.remainingMs() <= pauseMs) return stable
-    await cluster.clock.sleep(pauseMs)
+    if (!isBehind || deadline.remainingMs() <= pauseMaxMs) return stable
+    await cluster.clock.sleep(pauseMaxMs)
   }
 }

@@ -1,5 +1,6 @@
 import { type Deadline, deadlineIn } from '../clock.ts'
 import { RelayError } from '../errors.ts'
+import type { FenceRecord } from '../fencing/fence-record.ts'
 import { tpKey } from '../kafka/record.ts'
 import type { LaneId } from '../relay/lane-id.ts'
 import { seconds } from '../units.ts'
@@ -8,7 +9,7 @@ import { expectTransformed } from './expect-transformed.ts'
 import type { History, LaneState, OpenTransaction } from './history.ts'
 import { contentIdentity, type DeadLetterOrigin, type Identity, idIdentity } from './identity.ts'
 import type { VerifyOptions } from './options.ts'
-import { committedPositions, offsetsAt, untilStable } from './positions.ts'
+import { committedPositions, type Offsets, offsetsAt, untilStable } from './positions.ts'
 import { Progress } from './progress.ts'
 import { readOutputs } from './read-outputs.ts'
 import type { Expecting } from './read-source.ts'
@@ -46,21 +47,23 @@ export async function readHistory(options: VerifyOptions): Promise<History> {
   progress.begin('outputs')
   const outputsAsk = { scope, deadLetters: relay.deadLetters, ends, stable, sinceMs, identity }
   const outputs = await readOutputs(cluster, outputsAsk, progress) //                               3
+  const fencesReadAtMs = clock.now()
+  const fences = await fenceRecords(options, scope) // before 4: what they remember must be committed by then
   const settledAgain = deadlineIn(clock, options.settleMs ?? settleDefaultMs)
   const committedAfter = await committedPositions(cluster, scope.group, scope.sources, settledAgain) // 4
   const { open, transactions } = await untilEnded(options, scope, transactionsBefore, settled)
-  const lanes = await laneStates(options, scope, transactions)
-  const expecting = await expectingOf(options, scope, identity, sinceMs, lanes, outputs.deadLetters)
+  const expecting = await expectingOf(options, scope, identity, sinceMs, fences, outputs.deadLetters)
   progress.begin('source')
-  const sourcesAsk = { scope, startAt: relay.startAt, sinceMs, committed, committedAfter }
+  const remembered = rememberedPositions(scope, fences)
+  const sourcesAsk = { scope, startAt: relay.startAt, sinceMs, committed, committedAfter, remembered }
   const sources = await readSources(cluster, sourcesAsk, expecting, progress) //                    5
   return {
     relay: relay.name,
     guarantee: relay.guarantee,
     by: id ? 'ids' : 'transform',
     clusterId: scope.clusterId,
-    readAtMs: clock.now(),
-    lanes,
+    fencesReadAtMs,
+    lanes: laneStates(scope, transactions, fences),
     sources,
     outputs: outputs.logs,
     expected: expecting.expected,
@@ -89,23 +92,41 @@ async function untilEnded(
   }
 }
 
-async function laneStates(
-  { fences, cluster }: VerifyOptions,
-  { lanes }: Scope,
-  transactions: readonly KnownTransaction[],
-): Promise<readonly (LaneState & { readonly outputPartitions: ReadonlyMap<string, number> })[]> {
-  return Promise.all(
-    lanes.map(async ({ transactionalId }) => {
-      const known = transactions.find((one) => one.transactionalId === transactionalId)
-      const record = fences ? await fences.read(transactionalId, askDeadline(cluster.clock)) : null
-      return {
-        transactionalId,
-        producerId: known?.producerId ?? null,
-        fence: fences ? record : 'not read',
-        outputPartitions: record?.outputPartitions ?? new Map(),
-      }
+type FenceRecords = ReadonlyMap<string, FenceRecord | null> | 'not read'
+
+/** By transactional id. */
+async function fenceRecords({ fences, cluster }: VerifyOptions, { lanes }: Scope): Promise<FenceRecords> {
+  if (!fences) return 'not read'
+  const deadline = askDeadline(cluster.clock)
+  return new Map(
+    await Promise.all(
+      ids(lanes).map(async (id): Promise<[string, FenceRecord | null]> => [id, await fences.read(id, deadline)]),
+    ),
+  )
+}
+
+/** By `tpKey`; of clean records only. */
+function rememberedPositions({ lanes }: Scope, fences: FenceRecords): Offsets {
+  if (fences === 'not read') return new Map()
+  return new Map(
+    lanes.flatMap(({ topic, transactionalId }) => {
+      const record = fences.get(transactionalId)
+      const positions = record && !record.dirty ? [...record.committedUntil] : []
+      return positions.map(([partition, offset]): [string, bigint] => [tpKey({ topic, partition }), offset])
     }),
   )
+}
+
+function laneStates(
+  { lanes }: Scope,
+  transactions: readonly KnownTransaction[],
+  fences: FenceRecords,
+): readonly LaneState[] {
+  return ids(lanes).map((transactionalId) => ({
+    transactionalId,
+    producerId: transactions.find((known) => known.transactionalId === transactionalId)?.producerId ?? null,
+    fence: fences === 'not read' ? fences : (fences.get(transactionalId) ?? null),
+  }))
 }
 
 async function expectingOf(
@@ -113,17 +134,19 @@ async function expectingOf(
   { outputs, partitionCounts }: Scope,
   identity: Identity,
   sinceMs: number | null,
-  lanes: Awaited<ReturnType<typeof laneStates>>,
+  fences: FenceRecords,
   deadLetters: readonly DeadLetterOrigin[],
 ): Promise<Expecting> {
   if (id) return expectIds(identity, sinceMs)
   const { clock } = cluster
+  const records = fences === 'not read' ? [] : [...fences.values()]
+  const pinned = records.flatMap((record) => (record ? [...record.outputPartitions] : []))
   return expectTransformed({
     running: await relay.start({ secret, deadline: askDeadline(clock), clock }),
     clock,
     identity,
     outputs: new Map(outputs.map((place, index) => [tpKey(place), index])),
-    partitionCounts: new Map([...partitionCounts, ...lanes.flatMap(({ outputPartitions }) => [...outputPartitions])]),
+    partitionCounts: new Map([...partitionCounts, ...pinned]),
     sinceMs,
     deadLetters: deadLetters.filter((origin) => origin.relay === relay.name),
   })

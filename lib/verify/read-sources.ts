@@ -5,7 +5,7 @@ import type { CompiledRelay } from '../relay/compiled-relay.ts'
 import type { SourceLog } from './history.ts'
 import { type CommittedPositions, least, type Offsets, offsetsAt } from './positions.ts'
 import type { Progress } from './progress.ts'
-import { type Expecting, readSource } from './read-source.ts'
+import { type Expecting, readSource, type SourceAsk } from './read-source.ts'
 import type { Place, Scope } from './scope.ts'
 
 export interface SourcesAsk {
@@ -15,6 +15,8 @@ export interface SourcesAsk {
   /** Before the outputs were read, and after. */
   readonly committed: CommittedPositions
   readonly committedAfter: CommittedPositions
+  /** What clean fence records remember, for offsets that Kafka has forgotten. */
+  readonly remembered: Offsets
 }
 
 /** How far beyond the committed offsets outputs are looked for that are visible too early. */
@@ -42,7 +44,7 @@ export async function readSources(
     const [from, logStart, stableEnd, end] = [at(froms), at(starts), at(stableEnds), at(ends)]
     const committed = ask.committed.get(tpKey(place))?.offset ?? null
     const { offset: committedAfter, metadata } = ask.committedAfter.get(tpKey(place)) ?? nothing
-    const known = { committed: committed ?? from, committedAfter: committedAfter ?? from }
+    const known = positionsOf(committed, committedAfter, ask.remembered.get(tpKey(place)), from)
     const until = least(stableEnd, known.committedAfter + aheadMax)
     const range = { topic, partition, topicId, from, until }
     const read = await readSource(cluster, { ...range, ...known, source }, expecting, progress)
@@ -63,6 +65,18 @@ export async function readSources(
     })
   }
   return sources
+}
+
+/** Where Kafka has forgotten an idle lane's offset, its fence record has not (R7). */
+function positionsOf(
+  committed: bigint | null,
+  committedAfter: bigint | null,
+  remembered: bigint | undefined,
+  from: bigint,
+): Pick<SourceAsk, 'committed' | 'committedAfter'> {
+  const isForgotten = committed === null && committedAfter === null
+  const otherwise = isForgotten ? (remembered ?? from) : from
+  return { committed: committed ?? otherwise, committedAfter: committedAfter ?? otherwise }
 }
 
 const nothing = { offset: null, metadata: '' }

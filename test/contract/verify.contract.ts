@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hours } from '../../lib/units.ts'
 import { type ClusterUnderTest, Scene } from './verify/scene.ts'
 
 const counts = {
@@ -57,6 +58,18 @@ export function verifyContract(
       await scene.produce(0, [20, 21, 22])
       expect(await scene.verify()).toMatchObject({ ...counts, ok: true, lag: 3, expected: 26, delivered: 26 })
       expect(await scene.verify({ complete: true })).toMatchObject({ ok: false, verdict: 'unproven', lag: 3 })
+    })
+
+    scenario('is never accused of anything while it works', async (scene) => {
+      for (let round = 0; round < 6; round++) {
+        await scene.produce(0, [...range(round * 40, round * 40 + 30), 'no json'])
+        await scene.produce(1, range(round * 40 + 1_000, round * 40 + 1_030))
+        const [, first, second] = await Promise.all([scene.ring(), scene.verify(), scene.verify()])
+        expect(
+          [first.findings, second.findings].flat().filter(({ status }) => /violated|unproven/.test(status)),
+        ).toEqual([])
+      }
+      expect(await scene.verify({ complete: true })).toMatchObject({ ...counts, ok: true, records: 366, expected: 366 })
     })
 
     scenario('has nothing to prove before its first ring', async (scene) => {
@@ -152,14 +165,16 @@ export function verifyContract(
     })
 
     scenario('is judged for the last hour only when asked to', async (scene) => {
-      await relayed(scene)
-      const ageMs = under.cluster.clock.now() - 1_700_000_000_000
-      expect(await scene.verify({ lastMs: ageMs + 3_600_000 })).toMatchObject({ ...counts, ok: true, expected: 26 })
-      expect(await scene.verify({ lastMs: Math.max(1, ageMs - 1) })).toMatchObject({
-        ...counts,
-        expected: 0,
-        delivered: 0,
-      })
+      await scene.produce(0, [1, 2, 3], hours(3))
+      await scene.produce(0, [4, 5])
+      await scene.produce(1, [6, 'no json'], hours(2))
+      await scene.ring()
+      await scene.append([scene.doubled(4, 0)])
+      expect(await scene.verify()).toMatchObject({ ...counts, expected: 7, delivered: 7, duplicated: 1 })
+      const lastHour = await scene.verify({ lastMs: hours(1) })
+      expect(lastHour).toMatchObject({ ...counts, records: 2, expected: 2, delivered: 2, duplicated: 1 })
+      await under.cluster.clock.sleep(100)
+      expect(await scene.verify({ lastMs: 50 })).toMatchObject({ ...counts, ok: true, records: 0, expected: 0 })
     })
   })
 }

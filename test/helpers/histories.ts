@@ -41,7 +41,7 @@ export function history({ sources, outputs, ...rest }: HistoryMade): History {
     guarantee: 'exactly-once',
     by: 'transform',
     clusterId: 'cluster',
-    readAtMs: 1_000_000,
+    fencesReadAtMs: 1_000_000,
     lanes: sources.map((_, partition) => ({
       transactionalId: laneId(partition),
       producerId: producerOf(partition),

@@ -58,12 +58,12 @@ function returningProducers(transactions: readonly LogTransaction[], lanes: read
 }
 
 /** 17. Lanes: one that is stopped waits for an operator, one whose owner died waits for the next ring. */
-export function waitingLanes({ lanes, readAtMs }: History): Finding {
+export function waitingLanes({ lanes, fencesReadAtMs }: History): Finding {
   const places = new Places()
   for (const { transactionalId, fence } of lanes) {
     if (fence === null || fence === 'not read') continue
     const { stopped, owner, leaseUntilMs, dirty } = fence
-    const isAbandoned = dirty && (owner === null || leaseUntilMs < readAtMs)
+    const isAbandoned = dirty && (owner === null || leaseUntilMs < fencesReadAtMs)
     if (stopped) places.add(() => `${transactionalId} is stopped: ${stopped.code}, ${stopped.message}`)
     else if (isAbandoned) places.add(() => `${transactionalId} was left at work: ring the relay`)
   }

@@ -61,7 +61,9 @@ function originProblems({ clusterId }: History, source: SourceLog, lane: LaneSta
   const fence = fenceOf(lane)
   const remembered = fence?.committedUntil.get(partition)
   const problems: string[] = []
-  if (remembered !== undefined && (now ?? -1n) < remembered) {
+  // Nothing committed under a clean record is a first start under way, or an idle week: the relay goes on from there (R8).
+  const isForgotten = now === null && fence?.dirty === false
+  if (remembered !== undefined && (now ?? -1n) < remembered && !isForgotten) {
     problems.push(`${now ?? 'nothing'} is committed, the fence record remembers ${remembered}`)
   }
   if (now === null) return problems

@@ -3,7 +3,7 @@ import { createMemoryFenceStore } from '../../../lib/fencing/memory-fence-store.
 import { defineRelay, json, type Relay, topic } from '../../../lib/index.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { fetchCommitted } from '../../../lib/kafka/committed.ts'
-import type { Output } from '../../../lib/kafka/record.ts'
+import type { Output, OutputRecord } from '../../../lib/kafka/record.ts'
 import { BatchBuilder } from '../../../lib/kafka/record-batch/encode.ts'
 import { OutputBuffer } from '../../../lib/kafka/record-batch/output-buffer.ts'
 import { runInvocation } from '../../../lib/relay/invocation.ts'
@@ -75,9 +75,9 @@ export class Scene {
     })
   }
 
-  /** Appends numbers, or text as it is, to a partition of the source; keys are those of the numbers modulo 3. */
-  async produce(partition: number, values: readonly (number | string)[]): Promise<void> {
-    const outputs = values.map((value) => ({ topic: this.source, partition, record: recordOf(value) }))
+  /** Appends numbers, or text as it is, to a partition of the source, dated now or earlier. */
+  async produce(partition: number, values: readonly (number | string)[], ageMs = 0): Promise<void> {
+    const outputs = values.map((value) => ({ topic: this.source, partition, record: this.recordOf(value, ageMs) }))
     await this.append(outputs)
   }
 
@@ -163,7 +163,12 @@ export class Scene {
 
   /** What the relay makes of an even number. */
   doubled(n: number, partition: number): Output {
-    return { topic: this.even, partition, record: { ...recordOf(n), value: Buffer.from(JSON.stringify({ n: n * 2 })) } }
+    return { topic: this.even, partition, record: this.recordOf(n * 2) }
+  }
+
+  private recordOf(value: number | string, ageMs = 0): OutputRecord {
+    const text = typeof value === 'number' ? JSON.stringify({ n: value }) : value
+    return { key: null, value: Buffer.from(text), timestampMs: this.cluster.clock.now() - ageMs }
   }
 
   private lane(partition: number): LaneId {
@@ -186,12 +191,6 @@ const settings = {
   container: 'test',
   rack: '',
 }
-
-const recordOf = (value: number | string) => ({
-  key: null,
-  value: Buffer.from(typeof value === 'number' ? JSON.stringify({ n: value }) : value),
-  timestampMs: 1_700_000_000_000,
-})
 
 /** Acts in the name of a lane. */
 export class Hand {

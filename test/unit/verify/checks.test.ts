@@ -105,6 +105,26 @@ describe('a wrong history is told as what is wrong in it, and nothing else', () 
       ['count violated 1', 'duplicated violated 1'],
     ],
     [
+      'an equal record missing: the order of the others cannot be told',
+      { sources: [{ gives: ['a', 'b', 'a'] }], outputs: [{ shows: ['b', 'a'] }] },
+      ['count violated 1', 'lost violated 1'],
+    ],
+    [
+      'an equal record too many: the order of the others cannot be told',
+      { sources: [{ gives: ['a', 'b', 'a'] }], outputs: [{ shows: ['a', 'a', 'b', 'a'] }] },
+      ['count violated 1', 'duplicated violated 1'],
+    ],
+    [
+      'equal records in the right number, in the wrong order',
+      { sources: [{ gives: ['a', 'b', 'a'] }], outputs: [{ shows: ['a', 'a', 'b'] }] },
+      ['outOfOrder violated 1'],
+    ],
+    [
+      'of equal records, the one that must be there stands behind a later one',
+      { sources: [{ gives: ['a', 'b', 'a'], committed: 2n, committedAfter: 3n }], outputs: [{ shows: ['b', 'a'] }] },
+      ['outOfOrder violated 1'],
+    ],
+    [
       'an output visible before its offset is committed',
       { sources: [{ ...abc, committed: 2n }], outputs: [{ shows: ['a', 'b', 'c'] }] },
       ['count violated 1', 'ahead violated 1', 'lag noted 1'],
@@ -296,6 +316,26 @@ describe('a wrong history is told as what is wrong in it, and nothing else', () 
       ['offsets violated 1'],
     ],
     [
+      'the committed offset is gone, the fence record remembers one and is dirty',
+      {
+        sources: [{ gives: ['a'], committed: null, metadata: null }],
+        outputs: [{ shows: [] }],
+        lanes: [
+          {
+            transactionalId: laneId(0),
+            producerId: null,
+            fence: fence({
+              dirty: true,
+              owner: { nonce: 'n', container: 'c', requestId: 'r' },
+              leaseUntilMs: 2_000_000,
+              committedUntil: new Map([[0, 1n]]),
+            }),
+          },
+        ],
+      },
+      ['lag noted 1', 'offsets violated 1'],
+    ],
+    [
       'the source was cut before it was relayed',
       {
         sources: [{ gives: ['a', 'b'], committed: 2n, logStart: 5n, end: 9n, stableEnd: 9n }],
@@ -404,6 +444,14 @@ describe('what is not held against a relay', () => {
     const working = fence({ dirty: true, owner, leaseUntilMs: 1_000_001 })
     const lanes = [{ transactionalId: laneId(0), producerId: producerOf(0), fence: working }]
     expect(complaints(one(['a', 'b', 'c'], { lanes }))).toEqual([])
+  })
+
+  test('no offset where the fence record is clean: a first start, or an idle week', () => {
+    const lanes = [
+      { transactionalId: laneId(0), producerId: null, fence: fence({ committedUntil: new Map([[0, 1n]]) }) },
+    ]
+    const sources = [{ gives: ['a'], committed: null, metadata: null }]
+    expect(complaints({ sources, outputs: [{ shows: [] }], lanes })).toEqual(['lag noted 1'])
   })
 
   test('fence records that were not read', () => {
