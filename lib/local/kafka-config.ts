@@ -4,8 +4,18 @@ export interface KafkaNodePlan {
   readonly id: number
   readonly port: number
   readonly controllerPort: number
+  /** A second way in, through a proxy. */
+  readonly detour?: KafkaDetour
   /** Absolute. */
   readonly dataDir: string
+}
+
+/** Clients that come in by a detour are told that each broker is where its proxy is. Brokers never use it among themselves. */
+export interface KafkaDetour {
+  /** Where the broker listens for what the proxy passes on. */
+  readonly port: number
+  /** Where the proxy listens. */
+  readonly proxyPort: number
 }
 
 const host = '127.0.0.1'
@@ -32,9 +42,7 @@ export function kafkaProperties(
     'node.id': String(node.id),
     'controller.quorum.voters': nodes.map(({ id, controllerPort }) => `${id}@${host}:${controllerPort}`).join(','),
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://${host}:${node.port},CONTROLLER://${host}:${node.controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://${host}:${node.port}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    ...listeners(node),
     'log.dirs': node.dataDir,
     'auto.create.topics.enable': 'false',
     'default.replication.factor': replicas,
@@ -53,6 +61,18 @@ export function kafkaProperties(
   return Object.entries(properties)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
+}
+
+function listeners({ port, controllerPort, detour }: KafkaNodePlan): Record<string, string> {
+  const own = `PLAINTEXT://${host}:${port}`
+  const ways = [own, `CONTROLLER://${host}:${controllerPort}`, ...(detour ? [`DETOUR://${host}:${detour.port}`] : [])]
+  const told = [own, ...(detour ? [`DETOUR://${host}:${detour.proxyPort}`] : [])]
+  const protocols = ['PLAINTEXT:PLAINTEXT', 'CONTROLLER:PLAINTEXT', ...(detour ? ['DETOUR:PLAINTEXT'] : [])]
+  return {
+    listeners: ways.join(','),
+    'advertised.listeners': told.join(','),
+    'listener.security.protocol.map': protocols.join(','),
+  }
 }
 
 /** Quick to start and small: for development and tests. A benchmark replaces them. */

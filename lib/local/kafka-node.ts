@@ -14,6 +14,8 @@ const probeEveryMs = 50
 export interface KafkaNode {
   readonly id: number
   readonly port: number
+  /** Where its proxy passes connections on to; null without one. */
+  readonly detourPort: number | null
   /** Changes with each restart. */
   readonly pid: number
   readonly logFile: string
@@ -27,6 +29,7 @@ export interface KafkaNode {
 export class LocalKafkaNode implements KafkaNode {
   readonly id: number
   readonly port: number
+  readonly detourPort: number | null
   readonly logFile: string
   readonly #command: string
   readonly #args: readonly string[]
@@ -38,6 +41,7 @@ export class LocalKafkaNode implements KafkaNode {
   constructor(plan: KafkaNodePlan, logFile: string, command: string, args: readonly string[], clock: Clock) {
     this.id = plan.id
     this.port = plan.port
+    this.detourPort = plan.detour?.port ?? null
     this.logFile = logFile
     this.#command = command
     this.#args = args

@@ -20,6 +20,8 @@ export interface KafkaOptions {
   readonly logDir?: string
   /** One per node. Default: free ones, chosen anew at each start. */
   readonly ports?: readonly number[]
+  /** Ports of proxies, one per node: whoever comes in through one meets every broker through its proxy (`detourPort`). */
+  readonly proxyPorts?: readonly number[]
   /** Broker properties on top of ours, to the letter. */
   readonly config?: Readonly<Record<string, string>>
   /** Per node. Default 512. */
@@ -100,14 +102,18 @@ async function planNodes(options: KafkaOptions): Promise<readonly KafkaNodePlan[
     throw new RelayError('LOCAL_STACK', `${options.ports.length} Kafka ports given for ${count} nodes; give one each.`)
   }
   for (const port of options.ports ?? []) await requirePort(port)
-  const free = (await freePorts(3 * count)).filter((port) => !options.ports?.includes(port))
+  const free = (await freePorts(4 * count)).filter((port) => !options.ports?.includes(port))
   return Array.from({ length: count }, (_, index) => ({
     id: index + 1,
     port: options.ports?.[index] ?? Number(free[count + index]),
     controllerPort: Number(free[index]),
+    ...detourOf(options.proxyPorts?.[index], Number(free[2 * count + index])),
     dataDir: nodeDataDir(options.dataDir, index + 1),
   }))
 }
+
+const detourOf = (proxyPort: number | undefined, port: number) =>
+  proxyPort === undefined ? {} : { detour: { port, proxyPort } }
 
 async function requirePort(port: number): Promise<void> {
   if (await portIsFree(port)) return

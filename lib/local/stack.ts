@@ -6,7 +6,7 @@ import { createCluster } from '../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
 import type { AwsEmulator } from './aws-endpoint.ts'
 import { startDynamoDb } from './dynamodb.ts'
-import { startKafka } from './kafka.ts'
+import { type KafkaHandle, startKafka } from './kafka.ts'
 import type { KafkaVersion } from './kafka-jars.ts'
 import { lockFile } from './lock-file.ts'
 import { type S3Emulator, startS3 } from './s3.ts'
@@ -21,6 +21,10 @@ export interface StackOptions {
   /** Data, logs and the lock are kept under it. One stack runs in it at a time. */
   readonly dir: string
   readonly kafka: KafkaVersion
+  /** Brokers of our own. Default 1. */
+  readonly nodes?: 1 | 3
+  /** Of proxies, one per broker of our own; see KafkaOptions. */
+  readonly proxyPorts?: readonly number[]
   /** `host:port`: a cluster that exists instead of a broker of our own. */
   readonly brokers?: readonly string[]
   /** Deletes what earlier runs left. */
@@ -34,6 +38,8 @@ export interface StackOptions {
 
 export interface Stack {
   readonly brokers: readonly string[]
+  /** null: the cluster existed. */
+  readonly kafka: KafkaHandle | null
   readonly dynamoDb: AwsEmulator
   readonly s3: S3Emulator
   readonly fenceTable: string
@@ -70,11 +76,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     undo.push(dynamoDb.stop)
     const s3 = await startS3({ dataDir: join(dataDir, 's3'), buckets: [bucket], ...port(options.ports?.s3) })
     undo.push(s3.stop)
-    const brokers = options.brokers ?? (await ownKafka(options, dataDir, logDir, undo))
+    const kafka = options.brokers ? null : await ownKafka(options, dataDir, logDir)
+    if (kafka) undo.push(kafka.stop)
+    const brokers = options.brokers ?? kafka?.brokers ?? []
     await ensureFenceTable({ table: fenceTable, ...dynamoDb })
     await untilTransactional(brokers)
     options.signal?.throwIfAborted()
-    return { brokers, dynamoDb, s3, fenceTable, bucket, dataDir, logDir, stop }
+    return { brokers, kafka, dynamoDb, s3, fenceTable, bucket, dataDir, logDir, stop }
   } catch (error) {
     await stop()
     throw error
@@ -87,23 +95,18 @@ async function wipe(...dirs: readonly string[]): Promise<void> {
   for (const dir of dirs) await rm(dir, { recursive: true, force: true })
 }
 
-async function ownKafka(
-  options: StackOptions,
-  dataDir: string,
-  logDir: string,
-  undo: (() => Promise<unknown>)[],
-): Promise<readonly string[]> {
-  const { kafka: version, ports, signal, log } = options
-  const kafka = await startKafka({
+function ownKafka(options: StackOptions, dataDir: string, logDir: string): Promise<KafkaHandle> {
+  const { kafka: version, nodes, ports, proxyPorts, signal, log } = options
+  return startKafka({
     version,
     dataDir: join(dataDir, 'kafka'),
     logDir,
+    ...(nodes ? { nodes } : {}),
     ...(ports?.kafka === undefined ? {} : { ports: [ports.kafka] }),
+    ...(proxyPorts ? { proxyPorts } : {}),
     ...(signal ? { signal } : {}),
     ...(log ? { log } : {}),
   })
-  undo.push(kafka.stop)
-  return kafka.brokers
 }
 
 /** Makes the broker create its internal topics now, not in the first window. */

@@ -1,12 +1,12 @@
 import { systemClock, systemRandom } from '../../clock.ts'
+import { CommittedPosition } from '../committed-position.ts'
 import { type Poller, startPoller } from '../esm-poller/poller.ts'
-import { CommittedPosition } from './committed-position.ts'
+import { laneHolders } from '../lane-holders.ts'
 import { Feed, type FeedCounts } from './feed.ts'
 import { Killer } from './killer.ts'
-import { laneHolders } from './lane-holders.ts'
 import { LogCounter } from './log-counter.ts'
 import type { DemoProgress } from './progress.ts'
-import { relay, sourcePartitions } from './relay-deployment.ts'
+import { group, lanes, relay, sourcePartitions } from './relay-deployment.ts'
 import type { SetUp } from './set-up.ts'
 
 export interface RelayFlightsOptions {
@@ -62,11 +62,15 @@ class FlightRelaying {
     this.#killer = new Killer({
       host: its.deployment.host,
       perMinute: options.killsPerMinute,
-      holders: () => laneHolders(its.fences),
+      holders: () => laneHolders(its.fences, lanes),
       clock: systemClock,
       random: systemRandom,
     })
-    this.#position = new CommittedPosition(its.connect('demo-position'), sourcePartitions)
+    this.#position = new CommittedPosition(its.connect('demo-position'), {
+      group,
+      topic: relay.sourceTopic,
+      partitions: sourcePartitions,
+    })
     this.#uncommitted = new LogCounter(its.connect('demo-uncommitted'), relay.outputTopics, 'read_uncommitted')
     this.#committed = new LogCounter(its.connect('demo-committed'), relay.outputTopics, 'read_committed')
   }

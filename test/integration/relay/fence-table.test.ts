@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { type HttpFault, type HttpFaults, startHttpFaults } from '../../../lib/local/http-faults.ts'
 import { copyAfter, gate } from '../../helpers/gates.ts'
-import { type HttpFault, type HttpFaults, startHttpFaults } from '../../helpers/http-faults.ts'
 import { initProducer } from '../../helpers/kafka-client.ts'
 import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
 import { fenceOf } from '../../helpers/operator.ts'

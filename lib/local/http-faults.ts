@@ -1,14 +1,19 @@
 /** A forwarding HTTP proxy that harms chosen requests: what a client's retries and time-outs do is seen on a real socket. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { close, listen } from '../../lib/local/http-server.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { close, listen } from './http-server.ts'
 
 export type HttpFault =
   | 'pass'
+  /** The connection is cut; nothing is forwarded. */
+  | 'refuse'
   /** The request is served; its answer is lost with the connection. */
   | 'lose-answer'
   /** Never answered, never forwarded. */
   | 'hang'
+  /** Served so much later. */
+  | { readonly delayMs: number }
   /** Answered in the server's place. */
   | { readonly status: number; readonly body: string }
 
@@ -21,15 +26,18 @@ export interface HttpFaults {
   stop(): Promise<void>
 }
 
+/** @throws RelayError LOCAL_STACK when it cannot listen */
 export async function startHttpFaults(target: string): Promise<HttpFaults> {
   let judge: (request: { target: string; count: number }) => HttpFault = () => 'pass'
   let seen = 0
-  const server = createServer(async (incoming, outgoing) => {
+  const server: Server = createServer(async (incoming, outgoing) => {
     seen += 1
     const fault = judge({ target: String(incoming.headers['x-amz-target'] ?? ''), count: seen })
-    const body = await buffer(incoming)
-    if (fault === 'hang') return
-    if (typeof fault === 'object') return void outgoing.writeHead(fault.status).end(fault.body)
+    if (fault === 'refuse') return void outgoing.destroy()
+    const body = await buffer(incoming).catch(() => null)
+    if (body === null || fault === 'hang') return
+    if (typeof fault === 'object' && 'status' in fault) return void outgoing.writeHead(fault.status).end(fault.body)
+    if (typeof fault === 'object') await sleep(fault.delayMs)
     forward(target, incoming, body, outgoing, fault === 'lose-answer')
   })
   const port = await listen(server, 'the fault proxy')
