@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { systemClock } from '../clock.ts'
 import { type DemoOptions, runDemo } from '../local/demo/demo.ts'
 import { flightsMax } from '../local/demo/flights.ts'
@@ -7,7 +7,7 @@ import type { KafkaVersion } from '../local/kafka-jars.ts'
 import { figure } from '../verify/finding.ts'
 import { concludeDemo, demoIntroduction } from './demo-report.ts'
 import { demoScreen, progressLine, progressLines } from './demo-screen.ts'
-import { dirOption, jsonOption, kafkaOption } from './options.ts'
+import { dirOption, jsonOption, kafkaOption, wholeNumber } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
@@ -38,8 +38,17 @@ Examples:
 export function demoCommand(terminal: Terminal): Command {
   return new Command('demo')
     .addOption(kafkaOption())
-    .option('--records <count>', `flights to relay, up to ${figure(flightsMax)}`, wholeUpTo(flightsMax), recordsDefault)
-    .option('--seconds <count>', 'how long they take to arrive (default: 20 or more)', wholeUpTo(arrivalSecondsMost))
+    .option(
+      '--records <count>',
+      `flights to relay, up to ${figure(flightsMax)}`,
+      wholeNumber(1, flightsMax),
+      recordsDefault,
+    )
+    .option(
+      '--seconds <count>',
+      'how long they take to arrive (default: 20 or more)',
+      wholeNumber(1, arrivalSecondsMost),
+    )
     .option('--kills <per minute>', 'functions to kill, or "off"', killsPerMinute, killsPerMinuteDefault)
     .addOption(dirOption())
     .addOption(jsonOption())
@@ -72,13 +81,4 @@ async function demo(options: Options, terminal: Terminal): Promise<void> {
 const arrivalSeconds = (records: number): number =>
   Math.max(arrivalSecondsLeast, Math.ceil(records / arrivalsPerSecondMax))
 
-const killsPerMinute = (text: string): number => (text === 'off' ? 0 : wholeUpTo(killsPerMinuteMax)(text))
-
-/** Digits may be grouped: 300,000 or 300_000. */
-function wholeUpTo(max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text.replaceAll(/[,_]/g, ''))
-    if (Number.isInteger(number) && number >= 1 && number <= max) return number
-    throw new InvalidArgumentError(`"${text}" is not a whole number from 1 to ${figure(max)}.`)
-  }
-}
+const killsPerMinute = (text: string): number => (text === 'off' ? 0 : wholeNumber(1, killsPerMinuteMax)(text))

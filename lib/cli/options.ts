@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseAddress } from '../kafka/connection-config.ts'
 import { kafkaVersions } from '../local/kafka-jars.ts'
+import { days, hours, minutes, seconds } from '../units.ts'
 
 /** Options that several commands share, so that they mean the same everywhere. */
 export const kafkaOption = (): Option =>
@@ -33,4 +34,37 @@ function parsePort(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
   throw new InvalidArgumentError(`"${text}" is not a port from 1 to 65535.`)
+}
+
+/** Digits may be grouped: 300,000 or 300_000. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text.replaceAll(/[,_]/g, ''))
+    if (text !== '' && Number.isInteger(number) && number >= min && number <= max) return number
+    const [least, most] = [min, max].map((bound) => bound.toLocaleString('en'))
+    throw new InvalidArgumentError(`"${text}" is not a whole number from ${least} to ${most}.`)
+  }
+}
+
+const unitsMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: seconds(1),
+  m: minutes(1),
+  h: hours(1),
+  d: days(1),
+}
+
+/** Milliseconds of `500ms`, `90s`, `30m`, `1h` or `7d`. Bounds are written the same way. */
+export function duration(least: string, most: string): (text: string) => number {
+  return (text) => {
+    const ms = durationMs(text)
+    if (ms === null) throw new InvalidArgumentError(`"${text}" is not a duration such as 500ms, 90s, 30m, 1h or 7d.`)
+    if (ms >= Number(durationMs(least)) && ms <= Number(durationMs(most))) return ms
+    throw new InvalidArgumentError(`"${text}" is not between ${least} and ${most}.`)
+  }
+}
+
+function durationMs(text: string): number | null {
+  const [, count, unit = ''] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? []
+  return count === undefined ? null : Number(count) * (unitsMs[unit] ?? 0)
 }

@@ -8,14 +8,14 @@ import { createCluster } from '../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
 import { type DeploymentConfig, parseDeploymentConfig } from '../relay/config/config.ts'
 import { environmentSecrets } from '../relay/config/secrets.ts'
-import { days, hours, minutes, seconds } from '../units.ts'
+import { seconds } from '../units.ts'
 import { figure } from '../verify/finding.ts'
 import type { IdPlace } from '../verify/identity.ts'
 import type { OnProgress } from '../verify/progress.ts'
 import type { VerifyReport } from '../verify/report.ts'
 import { verifyRelay } from '../verify/verify-relay.ts'
 import { loadRelay } from './load-relay.ts'
-import { brokersOption, jsonOption } from './options.ts'
+import { brokersOption, duration, jsonOption } from './options.ts'
 import { CommandFailed, type Terminal } from './terminal.ts'
 import { reportLines } from './verify-text.ts'
 
@@ -51,7 +51,7 @@ export function verifyCommand(terminal: Terminal): Command {
     .option('--prefix <prefix>', 'of the deployment')
     .addOption(brokersOption())
     .option('--table <name>', 'the fence table')
-    .option('--last <duration>', 'judge only the last 30m, 1h, 7d ... by timestamp', parseDuration)
+    .option('--last <duration>', 'judge only the last 30m, 1h, 7d ... by timestamp', duration('1s', '3650d'))
     .option(
       '--id <pointer or header:name>',
       'count by an id in the records instead of transforming them again',
@@ -148,15 +148,6 @@ function progressLines(terminal: Terminal): OnProgress {
     toldAtMs = nowMs
     terminal.err(`fencepost: ${figure(records)} records of the ${phase} read`)
   }
-}
-
-const unitsMs: Readonly<Record<string, number>> = { s: seconds(1), m: minutes(1), h: hours(1), d: days(1) }
-
-function parseDuration(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const ms = Number(count) * (unitsMs[unit] ?? 0)
-  if (ms > 0) return ms
-  throw new InvalidArgumentError(`"${text}" is not a duration such as 90s, 30m, 1h or 7d.`)
 }
 
 /** A JSON pointer (RFC 6901), or `header:` and a name. */

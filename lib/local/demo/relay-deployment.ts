@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import delays from '../../../relays/delays.ts'
-import { lanesOf } from '../../relay/lane-id.ts'
-import { commitGroup } from '../../transaction/ids.ts'
-import { bundleRelay } from '../bundle.ts'
+import { deployRelay, functionHost } from '../deploy-relay.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
-import { createLambdaHost, type LambdaHost } from '../lambda-host/lambda-host.ts'
+import type { LambdaHost } from '../lambda-host/lambda-host.ts'
 import type { Stack } from '../stack.ts'
 
 export const relay = delays
@@ -16,34 +14,11 @@ export const functionName = relay.name
 /** One event source mapping poller for each, so that each partition has a container of its own. */
 export const sourcePartitions = 4
 
-export const group = commitGroup(prefix, relay.name)
-
-export const lanes = lanesOf(Array(sourcePartitions).keys(), sourcePartitions, {
-  prefix,
-  relay: relay.name,
-  topic: relay.sourceTopic,
-  partitionsPerLane: relay.partitionsPerLane,
-})
-
 const relayModule = fileURLToPath(new URL('../../../relays/delays.ts', import.meta.url))
 const functionTimeoutMs = 20_000
 
-/**
- * How the relay is deployed, with one setting that a real deployment would not have: the lease is short, so that a lane
- * whose owner was killed waits for one second and not for five.
- */
-const environment = (stack: Stack): Record<string, string> => ({
-  FENCEPOST_PREFIX: prefix,
-  FENCEPOST_BROKERS: stack.brokers.join(','),
-  FENCEPOST_TABLE: stack.fenceTable,
-  FENCEPOST_TABLE_ENDPOINT: stack.dynamoDb.endpoint,
-  FENCEPOST_TRANSACTION_TIMEOUT_MS: '60000',
-  FENCEPOST_LEASE_MS: '1000',
-  FENCEPOST_RENEW_EVERY_MS: '300',
-  AWS_ACCESS_KEY_ID: stack.dynamoDb.credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: stack.dynamoDb.credentials.secretAccessKey,
-  POWERTOOLS_LOG_LEVEL: 'INFO',
-})
+/** Not as a real deployment would have it: a lane whose owner was killed waits for one second and not for five. */
+const shortLease = { FENCEPOST_LEASE_MS: '1000', FENCEPOST_RENEW_EVERY_MS: '300' }
 
 export interface Deployment {
   readonly host: LambdaHost
@@ -52,22 +27,22 @@ export interface Deployment {
 }
 
 /** Bundles the relay with its real entry point and deploys it to a Lambda host with `containers` warm. */
-export async function deployRelay(stack: Stack, dir: string, containers: number): Promise<Deployment> {
-  const bundleDir = join(dir, 'bundle')
-  const { bytes } = await bundleRelay(relayModule, 'relay', bundleDir)
-  const host = createLambdaHost({ logDir: join(stack.logDir, 'functions'), region: stack.dynamoDb.region })
+export async function deployFlightRelay(stack: Stack, dir: string, containers: number): Promise<Deployment> {
+  const host = functionHost(stack)
   try {
-    await host.deploy({
-      name: functionName,
-      code: { bundleDir },
-      handler: 'index.handler',
+    const { bytes } = await deployRelay(host, stack, {
+      functionName,
+      module: relayModule,
+      trigger: 'relay',
+      prefix,
+      bundleDir: join(dir, 'bundle'),
       timeoutMs: functionTimeoutMs,
-      env: environment(stack),
+      env: shortLease,
     })
     await host.warm(functionName, containers)
+    return { host, bundleBytes: bytes, invoke: (event) => host.invoke(functionName, event) }
   } catch (error) {
     await host.stop()
     throw error
   }
-  return { host, bundleBytes: bytes, invoke: (event) => host.invoke(functionName, event) }
 }

@@ -7,7 +7,7 @@ import { createKafkaTransport } from '../../kafka/kafkajs-transport.ts'
 import type { KafkaVersion } from '../kafka-jars.ts'
 import { type Stack, startStack } from '../stack.ts'
 import { type Flights, readFlights } from './flights.ts'
-import { type Deployment, deployRelay, relay, sourcePartitions } from './relay-deployment.ts'
+import { type Deployment, deployFlightRelay, relay, sourcePartitions } from './relay-deployment.ts'
 import { createTopics } from './topics.ts'
 
 export interface SetUpOptions {
@@ -57,7 +57,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     }
     await createTopics(connect('demo-admin'), topics())
     say('bundling the relay and starting its functions')
-    const deployment = await deployRelay(stack, dir, sourcePartitions)
+    const deployment = await deployFlightRelay(stack, dir, sourcePartitions)
     undo.push(() => deployment.host.stop())
     say(`reading ${options.records.toLocaleString('en')} flights of the United States from npm's vega-datasets`)
     const flights = await readFlights(options.records)

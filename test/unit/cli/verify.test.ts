@@ -33,8 +33,8 @@ test('help tells the exit codes and shows examples', async () => {
 
 test.each([
   [['verify'], "required option '--relay <module>' not specified"],
-  [['verify', '--relay', 'x.ts', '--last', 'soon'], '"soon" is not a duration such as 90s, 30m, 1h or 7d'],
-  [['verify', '--relay', 'x.ts', '--last', '0m'], '"0m" is not a duration'],
+  [['verify', '--relay', 'x.ts', '--last', 'soon'], '"soon" is not a duration such as 500ms, 90s, 30m, 1h or 7d'],
+  [['verify', '--relay', 'x.ts', '--last', '0m'], '"0m" is not between 1s and 3650d'],
   [['verify', '--relay', 'x.ts', '--id', 'order'], '"order" is neither /a/json/pointer nor header:name'],
   [['verify', '--relay', 'x.ts', '--id', 'header:'], 'neither'],
 ])('%j is a usage error', async (args, message) => {
