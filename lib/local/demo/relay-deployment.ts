@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import delays from '../../../relays/delays.ts'
+import { lanesOf } from '../../relay/lane-id.ts'
+import { commitGroup } from '../../transaction/ids.ts'
 import { deployRelay, functionHost } from '../deploy-relay.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
 import type { LambdaHost } from '../lambda-host/lambda-host.ts'
@@ -13,6 +15,15 @@ export const functionName = relay.name
 
 /** One event source mapping poller for each, so that each partition has a container of its own. */
 export const sourcePartitions = 4
+
+export const group = commitGroup(prefix, relay.name)
+
+export const lanes = lanesOf(Array(sourcePartitions).keys(), sourcePartitions, {
+  prefix,
+  relay: relay.name,
+  topic: relay.sourceTopic,
+  partitionsPerLane: relay.partitionsPerLane,
+})
 
 const relayModule = fileURLToPath(new URL('../../../relays/delays.ts', import.meta.url))
 const functionTimeoutMs = 20_000
