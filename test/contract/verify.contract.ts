@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hours } from '../../lib/units.ts'
+import { checks } from '../../lib/verify/judge.ts'
 import { type ClusterUnderTest, Scene } from './verify/scene.ts'
 
 const counts = {
@@ -41,7 +42,9 @@ export function verifyContract(
 
     scenario('is proven when nothing is wrong', async (scene) => {
       await relayed(scene)
-      expect(await scene.verify({ complete: true })).toMatchObject({
+      const report = await scene.verify({ complete: true })
+      expect(report.findings).toHaveLength(checks.length)
+      expect(report).toMatchObject({
         ...counts,
         ok: true,
         verdict: 'proven',

@@ -9,7 +9,7 @@ import type {
   SourceLog,
 } from '../../lib/verify/history.ts'
 import { standing } from '../../lib/verify/history.ts'
-import { type Check, judge } from '../../lib/verify/judge.ts'
+import { type Check, checks } from '../../lib/verify/judge.ts'
 import { matchRecords } from '../../lib/verify/match.ts'
 
 /** A record is its content, a word; at which output partition it belongs, if not at 0. */
@@ -168,9 +168,13 @@ export const findingOf = (check: Check, made: HistoryMade) => {
   return check(whole, matchRecords(whole))
 }
 
-/** The names of the checks that do not hold, for tests that one thing wrong is told as that and nothing else. */
-export function complaints(made: HistoryMade): string[] {
-  return judge(history(made))
-    .findings.filter(({ status }) => status !== 'held')
+/** All that is said against a history: check, status and count, sorted. */
+export function complaints(made: HistoryMade, asked: readonly Check[] = checks, match = matchRecords): string[] {
+  const whole = history(made)
+  const matching = match(whole)
+  return asked
+    .map((check) => check(whole, matching))
+    .filter(({ status }) => status !== 'held')
     .map(({ check, status, count }) => `${check} ${status} ${count}`)
+    .sort()
 }
