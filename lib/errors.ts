@@ -34,6 +34,7 @@ export const errorCodes = {
   LANE_STOPPED: ['stop-lane', 'The lane was stopped earlier and waits for an operator.'],
   LANE_LEASED: ['retry', 'Another live owner holds the lane.'],
   OUT_OF_TIME: ['retry', 'The function has no time left for another window.'],
+  RESET_REFUSED: ['fix-config', 'A reset would leave a lane where it cannot go on.'],
   // fencing
   FENCE_SUPERSEDED: ['stand-down', 'A newer owner holds the lane.'],
   GENERATION_SUPERSEDED: ['stand-down', 'A newer deployment owns the lane.'],

@@ -70,8 +70,8 @@ function hasMoved({ intent, committedUntil: before }: FenceRecord, now: Readonly
 }
 
 /**
- * What no write of an owner may do, whoever asks: lower the token; lower or forget F under one token, a reset aside;
- * change the lineage that offsets were committed under.
+ * What no write of an owner may do, whoever asks: lower the token; lower or forget F under one token, a reset aside (it
+ * leaves out partitions that are gone); change the lineage that offsets were committed under.
  */
 export function checkChanges(record: FenceRecord, changes: FenceChanges): void {
   const token = changes.token ?? record.token
@@ -87,7 +87,8 @@ export function checkChanges(record: FenceRecord, changes: FenceChanges): void {
   })
   for (const [partition, before] of changes.committedUntil ? record.committedUntil : []) {
     const after = changes.committedUntil?.get(partition)
-    const allowed = after !== undefined && (after >= before || after === record.resetTo?.get(partition))
+    const wasReset = record.resetTo !== null && after === record.resetTo.get(partition)
+    const allowed = wasReset || (after !== undefined && after >= before)
     invariant(allowed, 'the remembered position must never decrease under one token', {
       id: record.id,
       partition,

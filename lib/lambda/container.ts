@@ -62,6 +62,6 @@ async function make(
   refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
   const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
   const own = { functionTimeoutMs, container: context.logStreamName, generation: settings.generation }
-  const runtime = runtimeOf(connectDeployment(relay, settings, own), running, powertoolsObserver(logger, metrics))
+  const runtime = runtimeOf(connectDeployment(relay, settings, own, powertoolsObserver(logger, metrics)), running)
   return { runtime, settings }
 }

@@ -11,10 +11,10 @@ import { type LaneId, superseded } from './lane-id.ts'
 import { attemptsAtOpen } from './poison.ts'
 import type { Reconciled } from './reconcile.ts'
 import { type RelayTopics, relayTopics } from './relay-topics.ts'
-import type { RelayRuntime } from './runtime.ts'
+import type { RelayDeployment } from './runtime.ts'
 
 export interface LaneUnderway {
-  readonly runtime: RelayRuntime
+  readonly runtime: RelayDeployment
   readonly id: LaneId
   readonly topics: RelayTopics
   readonly fence: FenceHandle

@@ -7,7 +7,7 @@ import type { TransactionSession } from '../transaction/session.ts'
 import { type LaneId, superseded, topicPartitions } from './lane-id.ts'
 import { needsConfirmation, type PartitionVerdict, type Reconciled, reconcile } from './reconcile.ts'
 import type { RelayTopics } from './relay-topics.ts'
-import type { RelayDeployment, RelayRuntime } from './runtime.ts'
+import type { RelayDeployment } from './runtime.ts'
 
 export interface BehindBarrier {
   readonly session: TransactionSession
@@ -25,7 +25,7 @@ const barriersMax = 3
  * @throws RelayError FENCE_SUPERSEDED; the named stop; BARRIER_STUCK, BROKER_UNAVAILABLE, TRANSACTION_TIMEOUT_TOO_LONG
  */
 export async function passBarrier(
-  runtime: RelayRuntime,
+  runtime: RelayDeployment,
   id: LaneId,
   topics: RelayTopics,
   fence: FenceHandle,

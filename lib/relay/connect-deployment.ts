@@ -16,6 +16,7 @@ export function connectDeployment(
   relay: CompiledRelay,
   config: DeploymentConfig,
   process: ProcessSettings,
+  observer: RelayObserver,
 ): RelayDeployment {
   const { table, tableEndpoint } = config
   return {
@@ -25,17 +26,17 @@ export function connectDeployment(
     settings: { ...config, ...process },
     clock: systemClock,
     random: systemRandom,
+    observer,
   }
 }
 
 /** The same with the user's code, ready to relay. */
-export function runtimeOf(deployment: RelayDeployment, running: RunningRelay, observer: RelayObserver): RelayRuntime {
+export function runtimeOf(deployment: RelayDeployment, running: RunningRelay): RelayRuntime {
   const { cluster, random } = deployment
   return {
     ...deployment,
     running,
     openProducer: (deadline) => openIdempotentProducer(cluster, random, deadline),
-    observer,
     warm: new Map(),
     batchBytesMax: new Map(),
   }

@@ -5,10 +5,10 @@ import { type Bell, ringsFor } from './bell.ts'
 import type { LaneId } from './lane-id.ts'
 import { partitionsAtFirstStart } from './partitions-at-start.ts'
 import type { RelayTopics } from './relay-topics.ts'
-import type { RelayRuntime } from './runtime.ts'
+import type { RelayDeployment } from './runtime.ts'
 
 export interface FirstStart {
-  readonly runtime: RelayRuntime
+  readonly runtime: RelayDeployment
   readonly id: LaneId
   readonly topics: RelayTopics
   /** The lane itself has relayed other partitions before. */
