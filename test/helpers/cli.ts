@@ -11,6 +11,8 @@ export interface CliRun {
   readonly child: ChildProcess
   /** Resolves with the first complete line of stdout; rejects with stderr when the process ends without one. */
   readonly firstLine: Promise<string>
+  /** Resolves with all of stderr so far once it has `pattern` in it; rejects when the process ends without. */
+  untilSaid(pattern: RegExp): Promise<string>
   readonly ended: Promise<CliResult>
 }
 
@@ -33,11 +35,18 @@ export function runProcess(command: string, args: readonly string[], env: NodeJS
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     text.stderr += chunk
   })
+  const untilSaid = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = () => pattern.test(text.stderr) && resolve(text.stderr)
+      child.stderr.on('data', look)
+      child.once('close', () => reject(new Error(`ended before it said ${pattern}: ${text.stderr}`)))
+      look()
+    })
   const ended = new Promise<CliResult>((resolve) => {
     child.once('close', (code) => {
       firstLine.reject(new Error(`ended with ${code}: ${text.stderr}`))
       resolve({ code, ...text })
     })
   })
-  return { child, firstLine: firstLine.promise, ended }
+  return { child, firstLine: firstLine.promise, untilSaid, ended }
 }

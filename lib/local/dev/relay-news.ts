@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errors.ts'
 import type { FenceStop } from '../../fencing/fence-record.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
-import { isNews, nothingYet, tallyLine, withResult } from './tally.ts'
+import { isWorthALine, nothingYet, tallyLine, withResult } from './tally.ts'
 
 export interface NewsParts {
   /** A schedule that finds nothing to do is no news, an event that does is. */
@@ -42,7 +42,7 @@ export class RelayNews {
   }
 
   #hasNews(): boolean {
-    return isNews(this.#tally, this.#its.quietWhenIdle)
+    return this.#tally.stopped.size > 0 || isWorthALine(this.#tally, this.#its.quietWhenIdle)
   }
 
   async #tellAll(): Promise<void> {
@@ -57,11 +57,11 @@ export class RelayNews {
   }
 
   async #tell(): Promise<void> {
-    const { say, logOf } = this.#its
+    const { say, logOf, quietWhenIdle } = this.#its
     const tally = this.#tally
     this.#tally = nothingYet
     const { failure } = tally
-    say(`${tallyLine(tally)}${failure ? `: ${failure.message}` : ''}`)
+    if (isWorthALine(tally, quietWhenIdle)) say(`${tallyLine(tally)}${failure ? `: ${failure.message}` : ''}`)
     if (failure?.containerId) say(`  log: ${logOf(failure.containerId)}`)
     for (const lane of tally.stopped) await this.#tellStop(lane)
   }

@@ -35,9 +35,9 @@ export function withResult(tally: Tally, result: InvokeResult): Tally {
   return { ...tally, failed: tally.failed + 1, failure: { message, containerId: result.containerId } }
 }
 
-/** Whether a person wants to hear of it; a schedule that finds nothing to do is no news. */
-export const isNews = ({ done, windows, failed, refused, stopped }: Tally, quietWhenIdle: boolean): boolean =>
-  failed + refused + windows + stopped.size > 0 || (done > 0 && !quietWhenIdle)
+/** Whether a person wants a line about it; a schedule that finds nothing to do is no news. */
+export const isWorthALine = ({ done, windows, failed, refused }: Tally, quietWhenIdle: boolean): boolean =>
+  failed + refused + windows > 0 || (done > 0 && !quietWhenIdle)
 
 /** One line, without the failure's own. */
 export function tallyLine({ done, windows, failed, refused }: Tally): string {

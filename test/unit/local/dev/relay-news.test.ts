@@ -88,6 +88,16 @@ test('a schedule that finds nothing to do is no news', async () => {
   expect(lines).toEqual(['2 s: 1 invocation ok, 3 windows'])
 })
 
+test('a schedule that meets a stopped lane time after time tells of the stop alone', async () => {
+  const { clock, lines, stops, news } = scene(true)
+  stops.set('dev.r.t.0', { code: 'OFFSET_MOVED', message: 'OFFSET_MOVED: put it back', atMs: 1 })
+  for (let turns = 0; turns < 3; turns++) {
+    news.note(done(0, ['dev.r.t.0: OFFSET_MOVED']))
+    await clock.advance(1_500)
+  }
+  expect(lines).toEqual(['0 s: lane dev.r.t.0 has stopped: OFFSET_MOVED: put it back'])
+})
+
 test('what waits for its line at the end is told then', async () => {
   const { clock, lines, news } = scene()
   news.note(done(1))

@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
+import { type CliRun, runCliProcess } from '../helpers/cli.ts'
+import { clusterAt } from '../helpers/kafka-client.ts'
+import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
+import { produce } from '../helpers/producing.ts'
+import { readCommitted } from '../helpers/read-committed.ts'
+import { freshName, kafkaBrokers } from '../helpers/stack.ts'
+
+let dir: string
+let runId: string
+const runs: CliRun[] = []
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'fencepost-dev-'))
+  runId = crypto.randomUUID()
+})
+afterEach(async () => {
+  for (const { child, ended } of runs.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  await untilNothingLeft(runId, systemClock, 10_000)
+  await rm(dir, { recursive: true, force: true })
+})
+
+function dev(...args: readonly string[]): CliRun {
+  const run = runCliProcess(['dev', '--dir', dir, ...args], { ...process.env, [runMarker]: runId })
+  runs.push(run)
+  return run
+}
+
+const brokersOf = async (run: CliRun): Promise<readonly string[]> =>
+  (JSON.parse(await run.firstLine) as { brokers: readonly string[] }).brokers
+
+/** Waits until a read_committed reader finds so many records in the topic, and answers them sorted. */
+async function relayed(brokers: readonly string[], topic: string, count: number): Promise<readonly string[]> {
+  const cluster = clusterAt(brokers)
+  try {
+    return await vi.waitFor(
+      async () => {
+        const values = await readCommitted(cluster, topic, 1)
+        expect(values.length).toBeGreaterThanOrEqual(count)
+        return values.toSorted()
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+  } finally {
+    await cluster.close()
+  }
+}
+
+const flight = (delay: number) =>
+  JSON.stringify({ date: '2001-01-10T18:20', delay, distance: 100, origin: 'SFO', destination: 'LAX' })
+
+test('a relay is rung by what is written to its source; a second start is refused; Ctrl-C leaves nothing', async () => {
+  const run = dev('--json', '--relay', 'relays/delays.ts', '--create-topics', '1')
+  const brokers = await brokersOf(run)
+  expect(JSON.parse(await run.firstLine)).toMatchObject({
+    relays: [{ name: 'delays', module: 'relays/delays.ts', generation: 1, source: 'flights' }],
+  })
+  await produce(brokers, 'flights', [{ value: flight(3) }, { value: flight(20) }, { value: 'no flight' }])
+  expect(await relayed(brokers, 'flights.on-time', 1)).toEqual([flight(3)])
+  expect(await relayed(brokers, 'flights.late', 1)).toEqual([expect.stringContaining('"delayClass":"minor"')])
+  expect(await relayed(brokers, 'flights.dead', 1)).toEqual(['no flight'])
+  await run.untilSaid(/delays: 1 invocation ok, 1 window/)
+
+  const second = await dev('--relay', 'relays/delays.ts').ended
+  expect(second.code).toBe(1)
+  expect(second.stderr).toContain(`is in use by process ${run.child.pid}`)
+
+  run.child.kill('SIGINT')
+  expect((await run.ended).code).toBe(0)
+  await untilNothingLeft(runId, systemClock, 1_000)
+})
+
+const fencepost = fileURLToPath(new URL('../../lib/index.ts', import.meta.url))
+
+/** A relay that puts a word before each value, on topics of its own. */
+const wordRelay = (name: string, word: string) => `
+  import { defineRelay, string, topic } from ${JSON.stringify(fencepost)}
+  export default defineRelay({
+    name: '${name}',
+    source: topic('${name}.in', string()),
+    outputs: { out: topic('${name}.out', string()) },
+    transform: (record, { emit }) => emit.out('${word} ' + record.value),
+  })`
+
+test('missing topics are named; in a cluster that exists a relay is deployed anew when its file changes, and ends with its process', async () => {
+  const brokers = await kafkaBrokers('4.1')
+  const name = freshName('words')
+  const module = join(dir, 'words.ts')
+  await writeFile(module, wordRelay(name, 'first'))
+  const args = ['--relay', module, '--brokers', brokers.join(','), '--prefix', name]
+
+  const refused = await dev('--json', ...args).ended
+  expect(refused.code).toBe(1)
+  expect(JSON.parse(refused.stdout)).toMatchObject({ ok: false, code: 'TOPIC_MISSING' })
+  expect(refused.stderr).toMatch(/\.in: source of .*\.out: output of .*Fix: create them, or give --create-topics/s)
+
+  const run = dev('--json', ...args, '--create-topics', '1')
+  expect(await brokersOf(run)).toEqual(brokers)
+  await produce(brokers, `${name}.in`, [{ value: 'a' }])
+  await relayed(brokers, `${name}.out`, 1)
+
+  await writeFile(module, wordRelay(name, 'second'))
+  await run.untilSaid(/generation 2 is deployed, \S+words\.ts has changed/)
+  await produce(brokers, `${name}.in`, [{ value: 'b' }])
+  expect(await relayed(brokers, `${name}.out`, 2)).toEqual(['first a', 'second b'])
+
+  await writeFile(module, 'export default nonsense(')
+  await run.untilSaid(/not deployed, generation 2 goes on: CONFIG_INVALID: .*words\.ts cannot be bundled/)
+  await produce(brokers, `${name}.in`, [{ value: 'c' }])
+  expect(await relayed(brokers, `${name}.out`, 3)).toEqual(['first a', 'second b', 'second c'])
+
+  run.child.kill('SIGKILL')
+  await run.ended
+  await untilNothingLeft(runId, systemClock, 5_000)
+})
+
+test('a pull finds what was written before, goes on from there in the next run, and a lane that stops is told with its fix', async () => {
+  const brokers = await kafkaBrokers('3.9')
+  const name = freshName('pulled')
+  const module = join(dir, 'pulled.ts')
+  await writeFile(module, wordRelay(name, 'pulled'))
+  const start = () =>
+    dev(
+      ...['--json', '--relay', module, '--brokers', brokers.join(','), '--prefix', name],
+      ...['--trigger', 'pull', '--every', '300ms', '--create-topics', '1'],
+    )
+  const first = start()
+  await first.firstLine
+  await produce(brokers, `${name}.in`, [{ value: 'a' }])
+  await relayed(brokers, `${name}.out`, 1)
+  first.child.kill('SIGINT')
+  expect((await first.ended).code).toBe(0)
+
+  await produce(brokers, `${name}.in`, [{ value: 'b' }])
+  const second = start()
+  expect(await relayed(brokers, `${name}.out`, 2)).toEqual(['pulled a', 'pulled b'])
+  await produce(brokers, `${name}.in`, [{ value: Buffer.from([0xff]) }])
+  await second.untilSaid(
+    /lane \S+\.in\.0 has stopped: RECORD_REJECTED_STOP: record \S+\.in\/0\/2 cannot pass .*resume the lane/,
+  )
+  second.child.kill('SIGINT')
+  expect((await second.ended).code).toBe(0)
+})
