@@ -1,13 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import type { DemoResult } from '../../lib/local/demo/result.ts'
 import { kafkaVersions } from '../../lib/local/kafka-jars.ts'
 import { type CliRun, runCliProcess } from '../helpers/cli.ts'
 import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
 import { produce } from '../helpers/producing.ts'
+
+// A broker, containers that start cold again and again, and a paced run: slow where other work shares the machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 let dir: string
 let runId: string
