@@ -14,14 +14,17 @@ export class LogCounter {
   readonly #cluster: Cluster
   readonly #isolation: Isolation
   readonly #topics: readonly string[]
+  readonly #onTrouble: (error: RelayError) => void
   readonly #records = new Map<string, number>()
   /** Per producer and epoch, per partition: how many transactions ended here with a commit. */
   readonly #commits = new Map<string, Map<string, number>>()
 
-  constructor(cluster: Cluster, topics: readonly string[], isolation: Isolation) {
+  /** `onTrouble` hears of a partition that could not be read for 20 s; unless it throws, as it does by default, it is tried again. */
+  constructor(cluster: Cluster, topics: readonly string[], isolation: Isolation, onTrouble = give) {
     this.#cluster = cluster
     this.#topics = topics
     this.#isolation = isolation
+    this.#onTrouble = onTrouble
   }
 
   get records(): number {
@@ -37,7 +40,7 @@ export class LogCounter {
     return [...this.#commits.values()].reduce((sum, partitions) => sum + Math.max(...partitions.values()), 0)
   }
 
-  /** Reads on until aborted, and then to the end of what is there. @throws RelayError when a partition cannot be read */
+  /** Reads on until aborted, and then to the end of what is there. @throws RelayError when a partition cannot be read, or no broker */
   async run(signal: AbortSignal): Promise<void> {
     let asks = await this.#start()
     for (let moved = true; moved || !signal.aborted; ) {
@@ -62,7 +65,8 @@ export class LogCounter {
     const fetched = await readPartitions(this.#cluster, asks, limits, deadline)
     return asks.map((ask, index) => {
       const part = fetched[index]
-      if (!part || part.error) throw part?.error ?? new RelayError('INVARIANT_BROKEN', 'an ask has no answer')
+      if (!part) throw new RelayError('INVARIANT_BROKEN', 'an ask has no answer')
+      if (part.error) this.#onTrouble(part.error)
       this.#records.set(ask.topic, this.recordsOf(ask.topic) + part.records.length)
       for (const { kind, producerId, producerEpoch } of part.markers) {
         if (kind === 'commit') this.#noteCommit(`${producerId}/${producerEpoch}`, `${ask.topic}-${ask.partition}`)
@@ -76,4 +80,8 @@ export class LogCounter {
     partitions.set(partition, (partitions.get(partition) ?? 0) + 1)
     this.#commits.set(producer, partitions)
   }
+}
+
+function give(error: RelayError): void {
+  throw error
 }

@@ -1,0 +1,19 @@
+import type { Fault } from '../fault.ts'
+import { type Network, networkFault, transactionApis } from '../network.ts'
+
+/** Longer than a client retries by itself: see the naive relay. */
+const span = { lastsMs: 12_000, patienceMs: 20_000 }
+
+/** For seconds on end every request of one API is served, and the connection is cut when the answer comes. APIs take turns. */
+export function lostReply(network: Network): Fault {
+  let turn = 0
+  return networkFault(network, {
+    name: 'lost-reply',
+    said: 'served, their answers lost',
+    ...span,
+    begin: () => {
+      const api = transactionApis[turn++ % transactionApis.length]
+      return { proxies: network.proxies, fateOf: (request) => (request.api === api ? 'lose-answer' : 'pass') }
+    },
+  })
+}

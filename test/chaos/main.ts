@@ -1,0 +1,8 @@
+/** `npm run chaos`: `fencepost chaos`, with relays that it must catch. */
+import { Command } from 'commander'
+import { chaosCommand } from '../../lib/cli/chaos.ts'
+import { runProgram } from '../../lib/cli/run-program.ts'
+import { processTerminal } from '../../lib/cli/terminal.ts'
+
+const root = new Command('npm run').description('Chaos on real processes')
+process.exitCode = await runProgram(root, [chaosCommand()], ['chaos', ...process.argv.slice(2)], processTerminal())
