@@ -49,6 +49,8 @@ export interface FetchedPartition extends TopicPartition {
   readonly logStartOffset: bigint
   /** Ends of transactions in [ask.from, until): what the verifier counts. */
   readonly markers: readonly Marker[]
+  /** Size of the batches that the records come from: what an ask for as many needs. */
+  readonly batchBytes: number
   readonly error?: RelayError
 }
 
@@ -202,8 +204,8 @@ function read(ask: FetchAsk, data: PartitionData): FetchedPartition | RelayError
   const { lastStableOffset, highWatermark, logStartOffset } = data
   try {
     const batches = readBatches(data.records ?? Buffer.alloc(0), { topic, partition })
-    const { records, until, markers } = readRange(batches, ask, data.abortedTransactions ?? [])
-    return { topic, partition, records, until, markers, lastStableOffset, highWatermark, logStartOffset }
+    const { records, until, markers, batchBytes } = readRange(batches, ask, data.abortedTransactions ?? [])
+    return { topic, partition, records, until, markers, batchBytes, lastStableOffset, highWatermark, logStartOffset }
   } catch (error) {
     if (isRelayError(error)) return error
     throw error
@@ -217,6 +219,7 @@ function asFetched(ask: FetchAsk, result: FetchedPartition | RelayError | undefi
     records: [],
     until: from,
     markers: [],
+    batchBytes: 0,
     lastStableOffset: -1n,
     highWatermark: -1n,
     logStartOffset: -1n,

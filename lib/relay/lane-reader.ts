@@ -17,6 +17,11 @@ export interface ReadWindow {
   readonly until: ReadonlyMap<number, bigint>
 }
 
+/** Below it there is nothing to save: a batch may take as much (message.max.bytes). */
+const askBytesMin = 1 << 20
+/** Of what as many records as last time would take. */
+const askBytesMargin = 1.1
+
 /**
  * Step 6: reads a lane's next window from the log as read_committed, by topic id. While a window is transformed and
  * committed, the one after it is fetched already: what it holds is committed data of an immutable log, so it stays true
@@ -26,6 +31,8 @@ export class LaneReader {
   private readonly runtime: RelayRuntime
   private readonly id: LaneId
   private readonly topicId: string
+  /** Batch bytes per record in the last window: asking for more than a window takes would only be thrown away. */
+  private recordBytes = 0
   private ahead: { readonly key: string; readonly window: Promise<ReadWindow> } | null = null
 
   constructor(runtime: RelayRuntime, id: LaneId, topicId: string) {
@@ -93,17 +100,23 @@ export class LaneReader {
         partition,
         from,
         until: targets.get(partition) ?? from,
-        maxBytes: bytesEach,
+        maxBytes: Math.min(bytesEach, this.bytesFor(recordsEach)),
         maxRecords: recordsEach,
       })),
       { maxBytes: limits.bytesMax, maxWaitMs: 0, rackId: this.runtime.settings.rack },
       deadline,
     )
     for (const partition of fetched) this.refuse(partition)
+    const records = fetched.length === 1 ? (fetched[0]?.records ?? []) : fetched.flatMap(({ records }) => records)
+    if (records.length > 0) this.recordBytes = batchBytesOf(fetched) / records.length
     return {
-      records: fetched.length === 1 ? (fetched[0]?.records ?? []) : fetched.flatMap(({ records }) => records),
+      records,
       until: new Map([...positions, ...fetched.map(({ partition, until }): [number, bigint] => [partition, until])]),
     }
+  }
+
+  private bytesFor(records: number): number {
+    return Math.max(askBytesMin, Math.ceil(records * this.recordBytes * askBytesMargin))
   }
 
   private refuse({ partition, error }: FetchedPartition): void {
@@ -112,6 +125,9 @@ export class LaneReader {
     throw new RelayError('BROKER_ERROR', `${this.id.topic} partition ${partition} cannot be read: ${String(error)}`)
   }
 }
+
+const batchBytesOf = (fetched: readonly FetchedPartition[]): number =>
+  fetched.reduce((sum, { batchBytes }) => sum + batchBytes, 0)
 
 const keyOf = (
   positions: ReadonlyMap<number, bigint>,

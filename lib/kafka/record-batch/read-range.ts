@@ -22,6 +22,8 @@ export interface ReadRange {
   /** The position: what to read next. Everything in [from, until) is either in `records` or not for readers. */
   readonly until: bigint
   readonly markers: readonly Marker[]
+  /** Size of the batches that `records` come from, also of those that they are only a part of. */
+  readonly batchBytes: number
 }
 
 /**
@@ -64,6 +66,7 @@ class Found implements ReadRange {
   readonly records: KafkaRecord[] = []
   readonly markers: Marker[] = []
   until: bigint
+  batchBytes = 0
   private readonly range: Range
 
   constructor(range: Range) {
@@ -75,6 +78,7 @@ class Found implements ReadRange {
   keep(batch: FetchedBatch): boolean {
     const { from, until, maxRecords = Number.POSITIVE_INFINITY } = this.range
     if (batch.nextOffset <= from) return true
+    this.batchBytes += batch.sizeBytes
     for (const record of batch.records()) {
       if (record.offset < from || record.offset >= until) continue
       if (this.records.length >= maxRecords) {
