@@ -11,9 +11,9 @@ import { runInvocation } from '../lib/relay/invocation.ts'
  */
 export function pullHandler(relay: CompiledRelay, container = createContainer(relay)) {
   return lambdaHandler(container, async (_event: unknown, context: Context) => {
-    const { runtime, deadline, settings } = await container.ready(context)
+    const { runtime, deadline, settings, counts } = await container.ready(context)
     const lingerUntilMs = settings.linger ? deadline.atMs : null
     const report = await runInvocation(runtime, { kind: 'pull', lingerUntilMs }, context.awsRequestId, deadline)
-    return assertAllDone(report)
+    return assertAllDone(report, counts.total)
   })
 }

@@ -13,8 +13,8 @@ import { runInvocation } from '../lib/relay/invocation.ts'
 export function relayHandler(relay: CompiledRelay, container = createContainer(relay)) {
   return lambdaHandler(container, async (event: unknown, context: Context) => {
     const bells = parseKafkaEvent(event)
-    const { runtime, deadline, settings } = await container.ready(context)
+    const { runtime, deadline, settings, counts } = await container.ready(context)
     const reports = await Promise.all(bells.map((bell) => runInvocation(runtime, bell, context.awsRequestId, deadline)))
-    return answerOf(bells, reports, settings.partialFailures)
+    return answerOf(bells, reports, counts.total, settings.partialFailures)
   })
 }

@@ -11,8 +11,8 @@ import { sweepRelay } from '../lib/relay/sweep.ts'
  */
 export function sweepHandler(relay: CompiledRelay, container = createContainer(relay)) {
   return lambdaHandler(container, async (_event: unknown, context: Context) => {
-    const { runtime, deadline } = await container.ready(context)
+    const { runtime, deadline, counts } = await container.ready(context)
     const report = await sweepRelay(runtime, context.awsRequestId, deadline)
-    return { ...assertAllDone(report), refreshed: Object.fromEntries(report.refreshed) }
+    return { ...assertAllDone(report, counts.total), refreshed: Object.fromEntries(report.refreshed) }
   })
 }

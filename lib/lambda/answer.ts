@@ -1,10 +1,12 @@
 import { RelayError } from '../errors.ts'
 import type { LaneEnd } from '../relay/attend-lane.ts'
 import type { Bell } from '../relay/bell.ts'
+import type { TransformCounts } from '../relay/compiled-relay.ts'
 import type { InvocationReport } from '../relay/invocation.ts'
 import { type PartialFailures, partialFailures } from './partial-failures.ts'
 
-export interface Summary {
+/** For whoever invokes the function by hand, and for the local stack; an event source mapping does not look at it. */
+export interface Summary extends TransformCounts {
   readonly lanes: number
   readonly windows: number
   readonly stopped: readonly string[]
@@ -20,10 +22,11 @@ type EventBell = Extract<Bell, { kind: 'event' }>
 export function answerOf(
   bells: readonly EventBell[],
   reports: readonly InvocationReport[],
+  counts: TransformCounts,
   partial: boolean,
 ): PartialFailures | Summary {
   const ends = reports.flatMap(({ lanes }) => lanes)
-  if (!partial) return assertAllDone({ lanes: ends, ok: true })
+  if (!partial) return assertAllDone({ lanes: ends, ok: true }, counts)
   const failed = new Set(ends.filter(({ kind }) => kind === 'failed').flatMap(({ id }) => keysOf(id)))
   const failures = bells.flatMap(({ topic, partitions }) =>
     partitions
@@ -37,7 +40,7 @@ const keysOf = ({ topic, partitions }: LaneEnd['id']): string[] =>
   partitions.map((partition) => `${topic}/${partition}`)
 
 /** @throws RelayError when a lane must be rung again */
-export function assertAllDone({ lanes }: InvocationReport): Summary {
+export function assertAllDone({ lanes }: InvocationReport, counts: TransformCounts): Summary {
   const errors = lanes.flatMap((end) => (end.kind === 'failed' ? [end.error] : []))
   const [first] = errors
   if (first && errors.length === 1) throw first
@@ -45,6 +48,7 @@ export function assertAllDone({ lanes }: InvocationReport): Summary {
   return {
     lanes: lanes.length,
     windows: lanes.reduce((sum, end) => sum + (end.kind === 'done' ? end.windows : 0), 0),
+    ...counts,
     stopped: lanes.flatMap((end) => (end.kind === 'stopped' ? [`${end.id.transactionalId}: ${end.code}`] : [])),
   }
 }

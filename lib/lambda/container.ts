@@ -8,8 +8,10 @@ import { type DeploymentConfig, type Environment, parseDeploymentConfig } from '
 import { timingProblems } from '../relay/config/relations.ts'
 import { environmentSecrets } from '../relay/config/secrets.ts'
 import { connectDeployment, runtimeOf } from '../relay/connect-deployment.ts'
+import { observers, type RelayObserver } from '../relay/observer.ts'
 import type { RelayRuntime } from '../relay/runtime.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
+import { WindowCounts } from './window-counts.ts'
 
 /** Kept free after the last word to Kafka and the fence table, for the answer to reach Lambda before it kills us. */
 const answerReserveMs = 150
@@ -19,6 +21,8 @@ export interface Ready {
   readonly runtime: RelayRuntime
   readonly settings: DeploymentConfig
   readonly deadline: Deadline
+  /** Of this invocation, as they grow. */
+  readonly counts: WindowCounts
 }
 
 /** One execution environment: what is made once, at the first invocation, and stays warm. */
@@ -32,16 +36,19 @@ export interface Container {
 export function createContainer(relay: CompiledRelay, env: Environment = process.env): Container {
   const logger = new Logger({ serviceName: relay.name })
   const metrics = new Metrics({ namespace: 'Fencepost', serviceName: relay.name })
-  let made: Promise<Omit<Ready, 'deadline'>> | null = null
+  const counts = new WindowCounts()
+  const observer = observers(powertoolsObserver(logger, metrics), counts.observer)
+  let made: Promise<Made> | null = null
   return {
     logger,
     metrics,
     async ready(context) {
+      counts.reset()
       const remainingMs = context.getRemainingTimeInMillis()
       const deadline = deadlineIn(systemClock, remainingMs - answerReserveMs)
-      made ??= make(relay, env, context, remainingMs, deadline, { logger, metrics })
+      made ??= make(relay, env, context, remainingMs, deadline, observer)
       try {
-        return { ...(await made), deadline }
+        return { ...(await made), deadline, counts }
       } catch (error) {
         made = null
         throw error
@@ -50,18 +57,20 @@ export function createContainer(relay: CompiledRelay, env: Environment = process
   }
 }
 
+type Made = Pick<Ready, 'runtime' | 'settings'>
+
 async function make(
   relay: CompiledRelay,
   env: Environment,
   context: Context,
   functionTimeoutMs: number,
   deadline: Deadline,
-  { logger, metrics }: Pick<Container, 'logger' | 'metrics'>,
-): Promise<Omit<Ready, 'deadline'>> {
+  observer: RelayObserver,
+): Promise<Made> {
   const settings = parseDeploymentConfig(env)
   refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
   const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
   const own = { functionTimeoutMs, container: context.logStreamName, generation: settings.generation }
-  const runtime = runtimeOf(connectDeployment(relay, settings, own, powertoolsObserver(logger, metrics)), running)
+  const runtime = runtimeOf(connectDeployment(relay, settings, own, observer), running)
   return { runtime, settings }
 }

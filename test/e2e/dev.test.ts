@@ -56,7 +56,9 @@ async function relayed(brokers: readonly string[], topic: string, count: number)
 const flight = (delay: number) =>
   JSON.stringify({ date: '2001-01-10T18:20', delay, distance: 100, origin: 'SFO', destination: 'LAX' })
 
-test('a relay is rung by what is written to its source; a second start is refused; Ctrl-C leaves nothing', async () => {
+test('a relay is rung by what is written to its source; a second start is refused; Ctrl-C leaves nothing', {
+  timeout: 120_000,
+}, async () => {
   const run = dev('--json', '--relay', 'relays/delays.ts', '--create-topics', '1')
   const brokers = await brokersOf(run)
   expect(JSON.parse(await run.firstLine)).toMatchObject({
@@ -66,7 +68,7 @@ test('a relay is rung by what is written to its source; a second start is refuse
   expect(await relayed(brokers, 'flights.on-time', 1)).toEqual([flight(3)])
   expect(await relayed(brokers, 'flights.late', 1)).toEqual([expect.stringContaining('"delayClass":"minor"')])
   expect(await relayed(brokers, 'flights.dead', 1)).toEqual(['no flight'])
-  await run.untilSaid(/delays: 1 invocation ok, 1 window/)
+  await run.untilSaid(/delays: 1 invocation ok, 3 records in 1 window: 2 outputs, 1 dead letter/)
 
   const second = await dev('--relay', 'relays/delays.ts').ended
   expect(second.code).toBe(1)
@@ -89,7 +91,9 @@ const wordRelay = (name: string, word: string) => `
     transform: (record, { emit }) => emit.out('${word} ' + record.value),
   })`
 
-test('missing topics are named; in a cluster that exists a relay is deployed anew when its file changes, and ends with its process', async () => {
+test('missing topics are named; in a cluster that exists a relay is deployed anew when its file changes, and ends with its process', {
+  timeout: 120_000,
+}, async () => {
   const brokers = await kafkaBrokers('4.1')
   const name = freshName('words')
   const module = join(dir, 'words.ts')
@@ -121,7 +125,9 @@ test('missing topics are named; in a cluster that exists a relay is deployed ane
   await untilNothingLeft(runId, systemClock, 5_000)
 })
 
-test('a pull finds what was written before, goes on from there in the next run, and a lane that stops is told with its fix', async () => {
+test('a pull finds what was written before, goes on from there in the next run, and a lane that stops is told with its fix', {
+  timeout: 120_000,
+}, async () => {
   const brokers = await kafkaBrokers('3.9')
   const name = freshName('pulled')
   const module = join(dir, 'pulled.ts')

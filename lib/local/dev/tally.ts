@@ -1,10 +1,14 @@
 import { figure } from '../../verify/finding.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
 
+/** What an answer of the functions in `functions/` counts. */
+const counted = ['windows', 'records', 'outputs', 'deadLetters', 'skipped'] as const
+type Counts = Readonly<Record<(typeof counted)[number], number>>
+
 /** What a function has done since the last line about it. */
 export interface Tally {
   readonly done: number
-  readonly windows: number
+  readonly counts: Counts
   readonly failed: number
   readonly refused: number
   /** The last failure as a person reads it, and the container whose log has all of it. */
@@ -13,17 +17,24 @@ export interface Tally {
   readonly stopped: ReadonlySet<string>
 }
 
-export const nothingYet: Tally = { done: 0, windows: 0, failed: 0, refused: 0, failure: null, stopped: new Set() }
+export const nothingYet: Tally = {
+  done: 0,
+  counts: { windows: 0, records: 0, outputs: 0, deadLetters: 0, skipped: 0 },
+  failed: 0,
+  refused: 0,
+  failure: null,
+  stopped: new Set(),
+}
 
 /** With one more invocation in it. */
 export function withResult(tally: Tally, result: InvokeResult): Tally {
   if (result.status === 'success') {
-    const { windows, stopped } = summaryIn(result.payload)
+    const answer = (result.payload ?? {}) as Readonly<Record<string, unknown>>
     return {
       ...tally,
       done: tally.done + 1,
-      windows: tally.windows + windows,
-      stopped: new Set([...tally.stopped, ...stopped]),
+      counts: withCounts(tally.counts, answer),
+      stopped: new Set([...tally.stopped, ...stoppedLanes(answer)]),
     }
   }
   if (result.status === 'refused') {
@@ -36,23 +47,37 @@ export function withResult(tally: Tally, result: InvokeResult): Tally {
 }
 
 /** Whether a person wants a line about it; a schedule that finds nothing to do is no news. */
-export const isWorthALine = ({ done, windows, failed, refused }: Tally, quietWhenIdle: boolean): boolean =>
-  failed + refused + windows > 0 || (done > 0 && !quietWhenIdle)
+export const isWorthALine = ({ done, counts, failed, refused }: Tally, quietWhenIdle: boolean): boolean =>
+  failed + refused + counts.windows > 0 || (done > 0 && !quietWhenIdle)
 
 /** One line, without the failure's own. */
-export function tallyLine({ done, windows, failed, refused }: Tally): string {
-  const count = (number: number, what: string) => `${figure(number)} ${what}${number === 1 ? '' : 's'}`
+export function tallyLine({ done, counts, failed, refused }: Tally): string {
   const parts = [
-    ...(done > 0 ? [`${count(done, 'invocation')} ok, ${count(windows, 'window')}`] : []),
+    ...(done > 0 ? [`${count(done, 'invocation')} ok, ${countsText(counts)}`] : []),
     ...(failed > 0 ? [`${count(failed, 'invocation')} failed`] : []),
-    ...(refused > 0 ? [`${figure(refused)} refused`] : []),
+    ...(refused > 0 ? [`${count(refused, 'invocation')} refused`] : []),
   ]
-  return parts.join(', ')
+  return parts.join('; ')
 }
 
-/** The answer of the functions in `functions/`; of any other function, nothing is known. */
-function summaryIn(payload: unknown): { readonly windows: number; readonly stopped: readonly string[] } {
-  const { windows, stopped } = (payload ?? {}) as { readonly windows?: unknown; readonly stopped?: unknown }
-  const lanes = Array.isArray(stopped) ? stopped.map((line) => String(line).split(': ')[0] ?? '') : []
-  return { windows: typeof windows === 'number' ? windows : 0, stopped: lanes }
+/** `3 records in 2 windows: 2 outputs, 1 dead letter`. */
+function countsText({ windows, records, outputs, deadLetters, skipped }: Counts): string {
+  if (windows === 0) return 'nothing to do'
+  const became = [
+    count(outputs, 'output'),
+    ...(deadLetters > 0 ? [count(deadLetters, 'dead letter')] : []),
+    ...(skipped > 0 ? [`${figure(skipped)} skipped`] : []),
+  ]
+  return `${count(records, 'record')} in ${count(windows, 'window')}: ${became.join(', ')}`
 }
+
+const count = (number: number, what: string): string => `${figure(number)} ${what}${number === 1 ? '' : 's'}`
+
+function withCounts(counts: Counts, answer: Readonly<Record<string, unknown>>): Counts {
+  const sums = counted.map((name) => [name, counts[name] + (Number(answer[name]) || 0)] as const)
+  return Object.fromEntries(sums) as Counts
+}
+
+/** Named as `<transactional id>: <code>`. */
+const stoppedLanes = ({ stopped }: Readonly<Record<string, unknown>>): readonly string[] =>
+  Array.isArray(stopped) ? stopped.map((line) => String(line).split(': ')[0] ?? '') : []

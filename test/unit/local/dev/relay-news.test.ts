@@ -25,7 +25,9 @@ function scene(quietWhenIdle = false) {
 }
 
 const success = (payload: object) => ({ status: 'success', payload }) as InvokeResult
-const done = (windows: number, stopped: readonly string[] = []) => success({ lanes: 1, windows, stopped })
+const done = (windows: number, stopped: readonly string[] = [], deadLetters = 0) => {
+  return success({ lanes: 1, windows, records: windows * 10, outputs: windows * 5, deadLetters, skipped: 0, stopped })
+}
 const failed = (errorType: string, errorMessage: string) =>
   ({ status: 'error', containerId: 'c1', payload: { errorType, errorMessage } }) as InvokeResult
 
@@ -33,9 +35,12 @@ test('the first invocation is told at once, all further ones of a second in one 
   const { clock, lines, news } = scene()
   news.note(done(1))
   await clock.advance(200)
-  for (let invocations = 0; invocations < 3; invocations++) news.note(done(2))
+  for (const deadLetters of [0, 1, 0]) news.note(done(2, [], deadLetters))
   await clock.advance(5_000)
-  expect(lines).toEqual(['0 s: 1 invocation ok, 1 window', '1 s: 3 invocations ok, 6 windows'])
+  expect(lines).toEqual([
+    '0 s: 1 invocation ok, 10 records in 1 window: 5 outputs',
+    '1 s: 3 invocations ok, 60 records in 6 windows: 30 outputs, 1 dead letter',
+  ])
 })
 
 test('a failure is told with its reason and the log that has all of it', async () => {
@@ -48,7 +53,7 @@ test('a failure is told with its reason and the log that has all of it', async (
   expect(lines).toEqual([
     '0 s: 1 invocation failed: TOPIC_MISSING: topic x does not exist',
     '0 s:   log: logs/c1.log',
-    '1 s: 1 invocation ok, 1 window, 1 invocation failed: Runtime.ExitError: Runtime exited',
+    '1 s: 1 invocation ok, 10 records in 1 window: 5 outputs; 1 invocation failed: Runtime.ExitError: Runtime exited',
     '1 s:   log: logs/c1.log',
   ])
 })
@@ -85,7 +90,7 @@ test('a schedule that finds nothing to do is no news', async () => {
   await clock.advance(2_000)
   news.note(done(3))
   await clock.advance(2_000)
-  expect(lines).toEqual(['2 s: 1 invocation ok, 3 windows'])
+  expect(lines).toEqual(['2 s: 1 invocation ok, 30 records in 3 windows: 15 outputs'])
 })
 
 test('a schedule that meets a stopped lane time after time tells of the stop alone', async () => {
