@@ -23,6 +23,12 @@ export const laneIds = ({ sourcePartitions, partitionsPerLane }: LanesPlan): rea
     transactionalId(prefix, relayName, topics.source, lane),
   )
 
+export function lanePartitions(id: string, { sourcePartitions, partitionsPerLane }: LanesPlan): readonly number[] {
+  const first = Number(id.slice(id.lastIndexOf('.') + 1)) * partitionsPerLane
+  const count = Math.min(partitionsPerLane, sourcePartitions - first)
+  return Array.from({ length: count }, (_, index) => first + index)
+}
+
 /** Deaths alone after which a record is taken for poison. */
 export const poisonAttempts = 3
 

@@ -30,6 +30,8 @@ export class World {
   readonly model: ClusterModel
   readonly fences = new FenceTable()
   readonly judge: Judge
+  /** Of the source as it was at first. */
+  readonly sourceId: string
   readonly functions: SimFunctions
 
   constructor(plan: Plan, sabotage: Sabotage, isKept: boolean) {
@@ -49,6 +51,7 @@ export class World {
     for (const name of [topics.out, topics.audit, topics.dead]) {
       this.model.createTopic({ name, partitions: outputPartitions, configs: { 'retention.ms': '-1' } })
     }
+    this.sourceId = source.id
     this.judge = new Judge(this, source)
     this.functions = new SimFunctions(this)
     this.countTimedOut()

@@ -1,0 +1,63 @@
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { type Caught, catchControl } from './controls/catch.ts'
+import { controls } from './controls/controls.ts'
+import type { FaultKind } from './journal.ts'
+import { planOf } from './plan.ts'
+import { simulate } from './simulate.ts'
+
+/** One task of a worker: a seed, or a control. */
+export type Task =
+  | { readonly kind: 'seed'; readonly seed: number }
+  | { readonly kind: 'control'; readonly name: string; readonly seedsMax: number }
+
+export type Outcome =
+  | {
+      readonly kind: 'seed'
+      readonly seed: number
+      readonly violations: readonly string[]
+      readonly fired: readonly (readonly [FaultKind, number])[]
+      readonly digest: string
+    }
+  | { readonly kind: 'control'; readonly caught: Caught }
+
+/** Does the tasks on `count` threads, and tells of each as it is done. */
+export async function inWorkers(
+  tasks: readonly Task[],
+  count: number,
+  tell: (outcome: Outcome) => void,
+): Promise<void> {
+  const waiting = [...tasks]
+  const work = Array.from({ length: Math.min(count, tasks.length) }, async () => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: 'simulation' })
+    const next = (): Promise<Outcome> =>
+      new Promise((resolve, reject) => {
+        worker.once('message', resolve)
+        worker.once('error', reject)
+        worker.postMessage(waiting.shift())
+      })
+    try {
+      while (waiting.length > 0) {
+        const outcome = await next()
+        worker.removeAllListeners()
+        tell(outcome)
+      }
+    } finally {
+      await worker.terminate()
+    }
+  })
+  await Promise.all(work)
+}
+
+export async function perform(task: Task): Promise<Outcome> {
+  if (task.kind === 'seed') {
+    const { seed, violations, fired, digest } = await simulate(planOf(task.seed))
+    return { kind: 'seed', seed, violations, fired: [...fired], digest }
+  }
+  const control = controls.find(({ name }) => name === task.name)
+  if (control === undefined) throw new Error(`no control ${task.name}`)
+  return { kind: 'control', caught: await catchControl(control, task.seedsMax) }
+}
+
+if (!isMainThread && workerData === 'simulation') {
+  parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await perform(task)))
+}

@@ -1,0 +1,79 @@
+import type { Plan } from '../plan.ts'
+import type { Sabotage } from '../world.ts'
+import { abortsAfterFence } from './aborts-after-fence.ts'
+import { commitsLastRecord } from './commits-last-record.ts'
+import { hidesSilence } from './hides-silence.ts'
+import { ignoresToken } from './ignores-token.ts'
+import { newSequence } from './new-sequence.ts'
+import { randomId } from './random-id.ts'
+import { readsBeforeBarrier } from './reads-before-barrier.ts'
+import { readsByName } from './reads-by-name.ts'
+import { readsUnstable } from './reads-unstable.ts'
+import { silenceIsFailure } from './silence-is-failure.ts'
+import { silenceIsSuccess } from './silence-is-success.ts'
+import { skipsStepNine } from './skips-step-nine.ts'
+
+/** A relay with one rule of the protocol taken out. A harness that does not notice is blind. */
+export interface Control {
+  readonly name: string
+  /** The rule that is broken. */
+  readonly breaks: string
+  readonly sabotage: Sabotage
+  /** Makes the weather denser in which the rule matters, or names the generation of brokers that needs it. */
+  readonly focus?: (plan: Plan) => Plan
+}
+
+const onProtocol =
+  (protocol: 1 | 2) =>
+  (plan: Plan): Plan => ({ ...plan, protocol })
+
+/** Coordinators that move without having heard of it. */
+const movingCoordinators = (plan: Plan): Plan => ({
+  ...plan,
+  nodes: 3,
+  brokers: { ...plan.brokers, strikeEveryMs: 1_200 },
+  functions: { ...plan.functions, cold: 0.3 },
+})
+
+/** Owners that are overtaken in the middle of a window, by successors whose barrier takes long. */
+const slowBarriers = (plan: Plan): Plan => ({
+  ...plan,
+  protocol: 2,
+  timing: { ...plan.timing, leaseMs: 2_000 },
+  functions: { ...plan.functions, pause: 0.02, pauseMsMax: 5_000, crash: 0.02 },
+  brokers: { ...plan.brokers, slowMarker: 0.2, slowMarkerMsMax: 2_000 },
+  bells: { ...plan.bells, overlap: 0.5 },
+})
+
+export const controls: readonly Control[] = [
+  { name: 'reads-before-barrier', breaks: 'R1: offset read before InitProducerId', sabotage: readsBeforeBarrier },
+  { name: 'reads-unstable', breaks: 'step 3: no require_stable', sabotage: readsUnstable, focus: onProtocol(1) },
+  { name: 'random-id', breaks: 'R4: a transactional id of its own for each session', sabotage: randomId },
+  { name: 'new-sequence', breaks: 'R2: an ambiguous Produce is sent again on a new sequence', sabotage: newSequence },
+  {
+    name: 'silence-is-success',
+    breaks: 'R3, R5: the session goes on after an unknown EndTxn',
+    sabotage: silenceIsSuccess,
+  },
+  { name: 'commits-last-record', breaks: 'R9: last record + 1 is committed', sabotage: commitsLastRecord },
+  { name: 'ignores-token', breaks: 'R6, R7: nobody ever loses a fence', sabotage: ignoresToken },
+  {
+    name: 'silence-is-failure',
+    breaks: 'R3: an unanswered EndTxn counts as not committed',
+    sabotage: silenceIsFailure,
+  },
+  { name: 'skips-step-nine', breaks: 'R1, P1: step 9 is left out', sabotage: skipsStepNine, focus: movingCoordinators },
+  {
+    name: 'aborts-after-fence',
+    breaks: 'R2, P4: aborts when fenced, and goes on',
+    sabotage: abortsAfterFence,
+    focus: slowBarriers,
+  },
+  {
+    name: 'hides-silence',
+    breaks: 'R5, P3: a session goes on after an unanswered transmission',
+    sabotage: hidesSilence,
+    focus: onProtocol(1),
+  },
+  { name: 'reads-by-name', breaks: 'R9, P10: reads by topic name', sabotage: readsByName },
+]
