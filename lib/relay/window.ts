@@ -21,7 +21,7 @@ export type Targets = ReadonlyMap<number, bigint>
 export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boolean> {
   const { runtime, reader } = lane
   const began = runtime.clock.now()
-  const limits = windowLimits(lane)
+  const limits = windowLimits(lane, targets)
   const announce = announcer(lane, targets, limits)
   await announce('read') //                                                    5
   const window = await reader.next(lane.positions, targets, limits, lane.deadline) // 6
@@ -52,22 +52,40 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   return true
 }
 
-function windowLimits(lane: OpenLane): ReadLimits {
-  const { window } = lane.runtime.relay
+function windowLimits(lane: OpenLane, targets: Targets): ReadLimits {
+  const { bytesMax } = lane.runtime.relay.window
   const cap = Math.min(lane.recordsCap, lane.recordsInTime)
-  const recordsMax = recordsMaxNow(cap, lane.attempts, lane.commits)
-  return { recordsMax, bytesMax: window.bytesMax }
+  if (lane.attempts === 0) return { recordsMax: cap, bytesMax }
+  const ahead = Math.min(cap, offsetsAhead(lane, targets), diedWith(lane, targets))
+  return { recordsMax: recordsMaxNow(ahead, lane.attempts, lane.commits), bytesMax }
 }
+
+/** No window holds more records than there are offsets: halving begins there and not at the relay's limit. */
+function offsetsAhead({ positions }: OpenLane, targets: Targets): number {
+  const ahead = [...positions].map(([partition, from]) => Number((targets.get(partition) ?? from) - from))
+  return ahead.reduce((sum, offsets) => sum + Math.max(0, offsets), 0)
+}
+
+/** How many records the window had that the last owner died with at this very place: halving goes on from there. */
+function diedWith(lane: OpenLane, targets: Targets): number {
+  const intent = lane.found?.intent
+  const [partition, from] = placeOf(lane, targets) ?? []
+  return intent?.partition === partition && intent?.from === from ? (intent?.recordsMax ?? Infinity) : Infinity
+}
+
+/** Where the next window begins. */
+const placeOf = ({ positions }: OpenLane, targets: Targets): [number, bigint] | undefined =>
+  [...positions].find(([partition, from]) => from < (targets.get(partition) ?? from))
 
 /**
  * While deaths are counted, what the lane is about to do is written and acknowledged before it does it: once per window,
  * and at every change of stage once a record is alone, since only a death in its transform counts against it (P8).
  */
 function announcer(lane: OpenLane, targets: Targets, { recordsMax }: ReadLimits) {
-  const first = [...lane.positions].find(([partition, from]) => from < (targets.get(partition) ?? from))
+  const place = placeOf(lane, targets)
   return async (stage: 'read' | 'transform' | 'commit'): Promise<void> => {
-    if (lane.attempts === 0 || !first || (stage !== 'read' && recordsMax > 1)) return
-    const [partition, from] = first
+    if (lane.attempts === 0 || !place || (stage !== 'read' && recordsMax > 1)) return
+    const [partition, from] = place
     await lane.fence.intent({ partition, from, recordsMax, stage }, lane.attempts, lane.deadline)
   }
 }

@@ -1,5 +1,5 @@
 import { bytes, defineRelay, nullable, topic } from '../../lib/index.ts'
-import type { Names } from './relay-world.ts'
+import type { Names } from './containers.ts'
 
 /** Holds whoever comes to it until it is opened. */
 export interface Gate {

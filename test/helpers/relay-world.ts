@@ -1,27 +1,22 @@
 /** One relay on a real broker with a real fence table, as many cold containers of it as a test wants, and its topics. */
 import { onTestFinished } from 'vitest'
-import { type Clock, systemClock, systemRandom } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { createDynamoDbFenceStore } from '../../lib/fencing/dynamodb-fence-store.ts'
 import { ensureFenceTable } from '../../lib/fencing/ensure-fence-store.ts'
 import type { FenceStore } from '../../lib/fencing/fence-store.ts'
-import { bytes, defineRelay, nullable, type Relay, topic } from '../../lib/index.ts'
+import type { Relay } from '../../lib/index.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
 import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
 import { type LaneId, laneOf } from '../../lib/relay/lane-id.ts'
-import type { RelayObserver } from '../../lib/relay/observer.ts'
 import type { EngineSettings, RelayRuntime } from '../../lib/relay/runtime.ts'
-import { openIdempotentProducer } from '../../lib/transaction/idempotent-producer.ts'
-import { clusterAt, within } from './kafka-client.ts'
+import { type ContainerOptions, type ContainerPlace, type Names, startContainer } from './containers.ts'
+import { clusterAt } from './kafka-client.ts'
 import { readCommitted } from './read-committed.ts'
 import { dynamoDbEndpoint, freshName, kafkaBrokers } from './stack.ts'
 import { createTopic, type TopicOptions } from './topics.ts'
 import { appendRecords } from './writing.ts'
 
-export interface Names {
-  readonly source: string
-  readonly output: string
-  readonly dead: string
-}
+export { copyRelay, type Names } from './containers.ts'
 
 export interface WorldOptions {
   /** Of the shared broker. Default 4.1. */
@@ -34,20 +29,7 @@ export interface WorldOptions {
   readonly settings?: Partial<EngineSettings>
 }
 
-export interface ContainerOptions {
-  readonly define?: (names: Names) => Relay
-  readonly cluster?: Cluster
-  readonly fences?: FenceStore
-  readonly settings?: Partial<EngineSettings>
-  readonly observer?: RelayObserver
-  readonly clock?: Clock
-}
-
-export interface RelayWorld {
-  readonly brokers: readonly string[]
-  readonly names: Names
-  readonly prefix: string
-  readonly fences: FenceStore
+export interface RelayWorld extends ContainerPlace {
   /** The test's own connections, beside those of the containers. */
   readonly cluster: Cluster
   container(over?: ContainerOptions): Promise<RelayRuntime>
@@ -60,8 +42,10 @@ export interface RelayWorld {
   buried(): Promise<string[]>
 }
 
+export const fenceTableName = 'fencepost-relays'
+
 /** A fence table; all tests share one, their prefixes tell them apart. `endpoint`: a detour to it. */
-export async function fenceTable({ table = 'fencepost-relays', endpoint = '' } = {}): Promise<FenceStore> {
+export async function fenceTable({ table = fenceTableName, endpoint = '' } = {}): Promise<FenceStore> {
   const direct = await dynamoDbEndpoint()
   await ensureFenceTable({ table, ...direct })
   const detour = endpoint === '' ? {} : { endpoint }
@@ -69,16 +53,6 @@ export async function fenceTable({ table = 'fencepost-relays', endpoint = '' } =
   onTestFinished(() => store.close())
   return store
 }
-
-/** Copies every record as it is, tombstones too. */
-export const copyRelay = ({ source, output, dead }: Names): Relay =>
-  defineRelay({
-    name: 'copy',
-    source: topic(source, nullable(bytes())),
-    outputs: { copy: topic(output, nullable(bytes())) },
-    deadLetters: topic(dead),
-    transform: (record, { emit }) => emit.copy(record.value),
-  })
 
 export async function relayWorld(options: WorldOptions = {}): Promise<RelayWorld> {
   const brokers = options.brokers ?? (await kafkaBrokers(options.version ?? '4.1'))
@@ -93,7 +67,12 @@ export async function relayWorld(options: WorldOptions = {}): Promise<RelayWorld
     prefix,
     fences,
     cluster,
-    container: (over = {}) => containerOf({ brokers, names, prefix, fences }, { ...options, ...over }),
+    async container(over = {}) {
+      const place = { brokers, names, prefix, fences }
+      const runtime = await startContainer(place, { ...options, ...over })
+      closedAfterTest(runtime.cluster)
+      return runtime
+    },
     lane: (partition = 0) => {
       const naming = { prefix, relay: 'copy', topic: source, partitionsPerLane: 1 }
       return laneOf(partition, partition + 1, naming)
@@ -109,41 +88,7 @@ export async function relayWorld(options: WorldOptions = {}): Promise<RelayWorld
   }
 }
 
-/** A cold container of the function. */
-async function containerOf(
-  { brokers, names, prefix, fences }: Pick<RelayWorld, 'brokers' | 'names' | 'prefix' | 'fences'>,
-  over: ContainerOptions,
-): Promise<RelayRuntime> {
-  const relay = (over.define ?? copyRelay)(names)
-  const cluster = closedAfterTest(over.cluster ?? clusterAt(brokers))
-  return {
-    relay,
-    running: await relay.start({ secret: async () => '', deadline: within(10_000), clock: over.clock ?? systemClock }),
-    cluster,
-    fences: over.fences ?? fences,
-    openProducer: (deadline) => openIdempotentProducer(cluster, systemRandom, deadline),
-    settings: { ...settingsOf(prefix), ...over.settings },
-    clock: over.clock ?? systemClock,
-    random: systemRandom,
-    observer: over.observer ?? {},
-    warm: new Map(),
-    batchBytesMax: new Map(),
-  }
-}
-
 function closedAfterTest(cluster: Cluster): Cluster {
   onTestFinished(() => cluster.close())
   return cluster
 }
-
-const settingsOf = (prefix: string): EngineSettings => ({
-  prefix,
-  transactionTimeoutMs: 60_000,
-  functionTimeoutMs: 30_000,
-  commitReserveMs: 500,
-  leaseMs: 1500,
-  renewEveryMs: 500,
-  generation: 1,
-  container: 'test',
-  rack: '',
-})

@@ -29,7 +29,9 @@ interface Service {
 }
 
 const startersIn = (dir: string): Record<StackService, () => Promise<Service>> => {
-  const kafka = (version: KafkaVersion) => startKafka({ version, dataDir: join(dir, `kafka-${version}`) })
+  // Records of tests may be dated long ago: retention would delete them under a test that runs at the wrong moment.
+  const config = { 'log.retention.ms': '-1' }
+  const kafka = (version: KafkaVersion) => startKafka({ version, dataDir: join(dir, `kafka-${version}`), config })
   return {
     'kafka-4.1': () => kafka('4.1'),
     'kafka-3.9': () => kafka('3.9'),

@@ -3,7 +3,7 @@ import type { OutputRecord, TopicPartition } from '../../lib/kafka/record.ts'
 import { BatchBuilder } from '../../lib/kafka/record-batch/encode.ts'
 import { plainIdentity, untilSettled } from './kafka-client.ts'
 
-/** Appends records as one batch; what is not said of one is plain. */
+/** Appends records as one batch; what is not said of one is plain, its time is now. */
 export async function appendRecords(
   cluster: Cluster,
   place: TopicPartition,
@@ -11,7 +11,7 @@ export async function appendRecords(
 ): Promise<void> {
   const builder = new BatchBuilder({ maxBytes: 10_000_000 })
   for (const record of records) {
-    const added = builder.tryAppend({ key: null, value: null, timestampMs: 1_700_000_000_000, ...record })
+    const added = builder.tryAppend({ key: null, value: null, timestampMs: cluster.clock.now(), ...record })
     if (!added) throw new Error('the batch is full')
   }
   await appendBatch(cluster, place, builder.build(plainIdentity))
