@@ -1,4 +1,5 @@
 import type { KafkaRecord } from '../kafka/record.ts'
+import type { ExpectedRecords } from './history.ts'
 import type { Identity } from './identity.ts'
 import type { Expecting, SourceAsk } from './read-source.ts'
 import { ExpectedColumns } from './record-columns.ts'
@@ -12,8 +13,8 @@ export function expectIds(identity: Identity, sinceMs: number | null): Expecting
 }
 
 class IdExpectation implements Expecting {
-  readonly expected = new ExpectedColumns()
   readonly notReproduced = 0
+  private readonly columns = new ExpectedColumns()
   private readonly identity: Identity
   private readonly sinceMs: number | null
 
@@ -22,11 +23,15 @@ class IdExpectation implements Expecting {
     this.sinceMs = sinceMs
   }
 
+  get expected(): ExpectedRecords {
+    return this.columns.records
+  }
+
   async take(ask: SourceAsk, records: readonly KafkaRecord[]): Promise<void> {
     for (const record of records) {
       if (this.sinceMs !== null && record.timestampMs < this.sinceMs) continue
       const fingerprint = this.identity.of(record.topic, -1, record)
-      if (fingerprint) this.expected.push(ask, record.offset, -1, fingerprint)
+      if (fingerprint) this.columns.push(ask, record.offset, -1, fingerprint)
     }
   }
 }

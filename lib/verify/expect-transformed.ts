@@ -3,6 +3,7 @@ import { RelayError } from '../errors.ts'
 import { type KafkaRecord, type Output, tpKey } from '../kafka/record.ts'
 import { type OutputSink, type RunningRelay, rejectionKey, type TransformOptions } from '../relay/compiled-relay.ts'
 import { minutes } from '../units.ts'
+import type { ExpectedRecords } from './history.ts'
 import type { DeadLetterOrigin, Identity } from './identity.ts'
 import type { Expecting, SourceAsk } from './read-source.ts'
 import { ExpectedColumns } from './record-columns.ts'
@@ -38,8 +39,8 @@ export function expectTransformed(by: Transforming): Expecting {
 }
 
 class TransformExpectation implements Expecting {
-  readonly expected = new ExpectedColumns()
   notReproduced = 0
+  private readonly columns = new ExpectedColumns()
   private readonly by: Transforming
   private readonly rejected: ReadonlyMap<string, RelayError>
   /** By rejectionKey. */
@@ -51,6 +52,10 @@ class TransformExpectation implements Expecting {
     const known = new RelayError('POISON_RECORD', 'its dead letter is in the log')
     this.rejected = new Map(by.deadLetters.map((origin) => [keyOf(origin), known]))
     this.retried = new Set(by.deadLetters.filter(({ errorCode }) => reproducible.has(errorCode)).map(keyOf))
+  }
+
+  get expected(): ExpectedRecords {
+    return this.columns.records
   }
 
   async take(ask: SourceAsk, records: readonly KafkaRecord[]): Promise<void> {
@@ -76,7 +81,7 @@ class TransformExpectation implements Expecting {
     if (sinceMs !== null && timestampMs < sinceMs) return
     const index = outputs.get(tpKey(output)) ?? -1
     const fingerprint = identity.of(output.topic, index, { key, value, headers })
-    if (fingerprint) this.expected.push(ask, source?.offset ?? ask.from, index, fingerprint)
+    if (fingerprint) this.columns.push(ask, source?.offset ?? ask.from, index, fingerprint)
   }
 
   private async tryAgain(record: KafkaRecord): Promise<void> {

@@ -43,6 +43,7 @@ export const checks: readonly Check[] = [
 ]
 
 export interface Judgement {
+  readonly history: History
   readonly matching: Matching
   /** One for each check. */
   readonly findings: readonly Finding[]
@@ -50,5 +51,5 @@ export interface Judgement {
 
 export function judge(history: History): Judgement {
   const matching = matchRecords(history)
-  return { matching, findings: checks.map((check) => check(history, matching)) }
+  return { history, matching, findings: checks.map((check) => check(history, matching)) }
 }

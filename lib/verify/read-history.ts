@@ -11,6 +11,7 @@ import { contentIdentity, type DeadLetterOrigin, type Identity, idIdentity } fro
 import type { VerifyOptions } from './options.ts'
 import { committedPositions, type Offsets, offsetsAt, untilStable } from './positions.ts'
 import { Progress } from './progress.ts'
+import { readAhead } from './read-ahead.ts'
 import { readOutputs } from './read-outputs.ts'
 import type { Expecting } from './read-source.ts'
 import { readSources } from './read-sources.ts'
@@ -19,6 +20,12 @@ import { askDeadline, type Scope, scopeOf } from './scope.ts'
 
 const settleDefaultMs = seconds(30)
 const pauseMs = 200
+
+export interface HistoryRead {
+  readonly history: History
+  /** The same history, with what the source beyond the committed offsets would give. */
+  lookAhead(): Promise<History>
+}
 
 /**
  * Reads everything that is judged, in an order that makes it true beside a relay at work:
@@ -31,7 +38,7 @@ const pauseMs = 200
  *
  * So what is relayed meanwhile can neither be missed nor be held against the relay.
  */
-export async function readHistory(options: VerifyOptions): Promise<History> {
+export async function readHistory(options: VerifyOptions): Promise<HistoryRead> {
   const { relay, cluster, id } = options
   const { clock } = cluster
   const sinceMs = options.lastMs === undefined ? null : clock.now() - options.lastMs
@@ -39,7 +46,7 @@ export async function readHistory(options: VerifyOptions): Promise<History> {
   const progress = new Progress(clock, options.onProgress ?? (() => undefined))
   const settled = deadlineIn(clock, options.settleMs ?? settleDefaultMs)
   const scope = await scopeOf(options)
-  const transactionsBefore = await describeTransactions(cluster, ids(scope.lanes), askDeadline(clock))
+  const transactionsBefore = await knownTransactions(options, scope)
 
   const committed = await committedPositions(cluster, scope.group, scope.sources, settled) //       1
   const ends = await offsetsAt(cluster, scope.outputs, 'latest') //                                 2
@@ -57,7 +64,7 @@ export async function readHistory(options: VerifyOptions): Promise<History> {
   const remembered = rememberedPositions(scope, fences)
   const sourcesAsk = { scope, startAt: relay.startAt, sinceMs, committed, committedAfter, remembered }
   const sources = await readSources(cluster, sourcesAsk, expecting, progress) //                    5
-  return {
+  const history: History = {
     relay: relay.name,
     guarantee: relay.guarantee,
     by: id ? 'ids' : 'transform',
@@ -73,22 +80,32 @@ export async function readHistory(options: VerifyOptions): Promise<History> {
     },
     openTransactions: open,
   }
+  return {
+    history,
+    async lookAhead() {
+      await readAhead(cluster, history, expecting, progress)
+      return { ...history, expected: expecting.expected }
+    },
+  }
 }
 
 const ids = (lanes: readonly LaneId[]): string[] => lanes.map(({ transactionalId }) => transactionalId)
 
+const knownTransactions = ({ cluster }: VerifyOptions, { lanes, group }: Scope): Promise<readonly KnownTransaction[]> =>
+  describeTransactions(cluster, ids(lanes), `${group}.`, askDeadline(cluster.clock))
+
 /** A transaction that is under way ends within the time given; one that does not was left open. */
 async function untilEnded(
-  { cluster }: VerifyOptions,
-  { lanes }: Scope,
+  options: VerifyOptions,
+  scope: Scope,
   before: readonly KnownTransaction[],
   settled: Deadline,
 ): Promise<{ open: readonly OpenTransaction[]; transactions: readonly KnownTransaction[] }> {
   for (;;) {
-    const transactions = await describeTransactions(cluster, ids(lanes), askDeadline(cluster.clock))
+    const transactions = await knownTransactions(options, scope)
     const open = stillOpen(before, transactions)
     if (open.length === 0 || settled.remainingMs() <= pauseMs) return { open, transactions }
-    await cluster.clock.sleep(pauseMs)
+    await options.cluster.clock.sleep(pauseMs)
   }
 }
 

@@ -40,7 +40,7 @@ export async function readOutput(
       if (fingerprint) delivered.push(record.offset, transaction, fingerprint)
     }
   })
-  return { delivered, transactions, deadLetters }
+  return { delivered: delivered.records, transactions, deadLetters }
 }
 
 const isAsked = ({ from, until, sinceMs }: OutputAsk, { offset, timestampMs }: KafkaRecord): boolean =>

@@ -21,6 +21,7 @@ export interface SourceRead {
 /** Makes of the source what it must have given. Takes partition after partition, each in order. */
 export interface Expecting {
   take(ask: SourceAsk, records: readonly KafkaRecord[]): Promise<void>
+  /** Of all that was taken so far. */
   readonly expected: ExpectedRecords
   /** Dead letters in the log whose record passes when it is transformed again. */
   readonly notReproduced: number

@@ -19,10 +19,7 @@ export interface SourcesAsk {
   readonly remembered: Offsets
 }
 
-/** How far beyond the committed offsets outputs are looked for that are visible too early. */
-const aheadMax = 100_000n
-
-/** Every source partition, one after the other, up to a little beyond its committed offset. */
+/** Every source partition, one after the other, up to its committed offset. */
 export async function readSources(
   cluster: Cluster,
   ask: SourcesAsk,
@@ -45,7 +42,7 @@ export async function readSources(
     const committed = ask.committed.get(tpKey(place))?.offset ?? null
     const { offset: committedAfter, metadata } = ask.committedAfter.get(tpKey(place)) ?? nothing
     const known = positionsOf(committed, committedAfter, ask.remembered.get(tpKey(place)), from)
-    const until = least(stableEnd, known.committedAfter + aheadMax)
+    const until = least(stableEnd, known.committedAfter)
     const range = { topic, partition, topicId, from, until }
     const read = await readSource(cluster, { ...range, ...known, source }, expecting, progress)
     sources.push({

@@ -5,6 +5,7 @@ import { kafkaErrorName } from '../kafka/errors.ts'
 import type { TransactionState } from '../kafka/protocol/generated/describe-transactions.ts'
 import { silenceOf } from '../kafka/read-errors.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
+import type { NodeAddress } from '../kafka/transport.ts'
 import type { HoldingProducer, OpenTransaction } from './history.ts'
 
 /** What the coordinator knows of one transactional id. */
@@ -23,16 +24,31 @@ const elsewhere = new Set([14, 15, 16, 6])
 const pauseMs = 100
 
 /**
- * Asks the coordinator of each id (KIP-664); ids that it does not know are left out.
+ * What the coordinators know (KIP-664) of the lanes' ids, and of ids that begin with `prefix` and have an unfinished
+ * transaction: lanes that there were before. Ids that nobody knows are left out.
  * @throws RelayError NOT_AUTHORIZED, BROKER_UNAVAILABLE, BROKER_ERROR
  */
 export async function describeTransactions(
   cluster: Cluster,
-  transactionalIds: readonly string[],
+  lanes: readonly string[],
+  prefix: string,
   deadline: Deadline,
 ): Promise<readonly KnownTransaction[]> {
-  const known = await Promise.all(transactionalIds.map((id) => describeOne(cluster, id, deadline)))
+  const brokers = await cluster.brokers(deadline)
+  const unfinishedIds = await Promise.all(brokers.map((node) => listUnfinished(cluster, node, deadline)))
+  const ids = new Set([...lanes, ...unfinishedIds.flat().filter((id) => id.startsWith(prefix))])
+  const known = await Promise.all([...ids].map((id) => describeOne(cluster, id, deadline)))
   return known.filter((one) => one !== null)
+}
+
+/** Of every id whose coordinator the broker is, as far as this user may describe it. */
+async function listUnfinished(cluster: Cluster, node: NodeAddress, deadline: Deadline): Promise<string[]> {
+  const target = { to: 'node', node } as const
+  const request = { stateFilters: ['Ongoing', 'PrepareCommit', 'PrepareAbort'], producerIdFilters: [] }
+  return untilTold(cluster, target, deadline, `ListTransactions of broker ${node.nodeId}`, async () => {
+    const { body } = await cluster.request(target, 'ListTransactions', request, deadline)
+    return { code: body.errorCode, value: body.transactionStates.map(({ transactionalId }) => transactionalId) }
+  })
 }
 
 async function describeOne(cluster: Cluster, id: string, deadline: Deadline): Promise<KnownTransaction | null> {

@@ -3,49 +3,34 @@ import type { Fingerprint } from './fingerprint.ts'
 import { type DeliveredRecords, type ExpectedRecords, standing } from './history.ts'
 import type { SourceAsk } from './read-source.ts'
 
-class Fingerprints {
-  private readonly highs = new Column(Int32Array)
-  private readonly lows = new Column(Int32Array)
-
-  protected note({ high, low }: Pick<Fingerprint, 'high' | 'low'>): void {
-    this.highs.push(high)
-    this.lows.push(low)
-  }
-
-  get high(): Int32Array {
-    return this.highs.values
-  }
-  get low(): Int32Array {
-    return this.lows.values
-  }
-}
-
 /** Collects what the source gives. */
-export class ExpectedColumns extends Fingerprints implements ExpectedRecords {
-  private readonly sources = new Column(Int32Array)
-  private readonly offsets = new Column(Float64Array)
-  private readonly outputs = new Column(Int32Array)
-  private readonly standings = new Column(Uint8Array)
+export class ExpectedColumns {
+  private readonly high = new Column(Int32Array)
+  private readonly low = new Column(Int32Array)
+  private readonly source = new Column(Int32Array)
+  private readonly offset = new Column(Float64Array)
+  private readonly output = new Column(Int32Array)
+  private readonly standing = new Column(Uint8Array)
 
-  push(ask: SourceAsk, offset: bigint, output: number, fingerprint: Fingerprint): void {
-    this.note(fingerprint)
-    this.sources.push(ask.source)
-    this.offsets.push(Number(offset))
-    this.outputs.push(output)
-    this.standings.push(standingOf(ask, offset))
+  push(ask: SourceAsk, offset: bigint, output: number, { high, low }: Fingerprint): void {
+    this.high.push(high)
+    this.low.push(low)
+    this.source.push(ask.source)
+    this.offset.push(Number(offset))
+    this.output.push(output)
+    this.standing.push(standingOf(ask, offset))
   }
 
-  get source(): Int32Array {
-    return this.sources.values
-  }
-  get offset(): Float64Array {
-    return this.offsets.values
-  }
-  get output(): Int32Array {
-    return this.outputs.values
-  }
-  get standing(): Uint8Array {
-    return this.standings.values
+  /** What was pushed so far, not copied. */
+  get records(): ExpectedRecords {
+    return {
+      high: this.high.values,
+      low: this.low.values,
+      source: this.source.values,
+      offset: this.offset.values,
+      output: this.output.values,
+      standing: this.standing.values,
+    }
   }
 }
 
@@ -55,20 +40,26 @@ function standingOf({ committed, committedAfter }: SourceAsk, offset: bigint): n
 }
 
 /** Collects what readers see of one output partition. */
-export class DeliveredColumns extends Fingerprints implements DeliveredRecords {
-  private readonly offsets = new Column(Float64Array)
-  private readonly transactions = new Column(Int32Array)
+export class DeliveredColumns {
+  private readonly high = new Column(Int32Array)
+  private readonly low = new Column(Int32Array)
+  private readonly offset = new Column(Float64Array)
+  private readonly transaction = new Column(Int32Array)
 
-  push(offset: bigint, transaction: number, fingerprint: Fingerprint): void {
-    this.note(fingerprint)
-    this.offsets.push(Number(offset))
-    this.transactions.push(transaction)
+  push(offset: bigint, transaction: number, { high, low }: Fingerprint): void {
+    this.high.push(high)
+    this.low.push(low)
+    this.offset.push(Number(offset))
+    this.transaction.push(transaction)
   }
 
-  get offset(): Float64Array {
-    return this.offsets.values
-  }
-  get transaction(): Int32Array {
-    return this.transactions.values
+  /** What was pushed so far, not copied. */
+  get records(): DeliveredRecords {
+    return {
+      high: this.high.values,
+      low: this.low.values,
+      offset: this.offset.values,
+      transaction: this.transaction.values,
+    }
   }
 }

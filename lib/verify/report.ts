@@ -44,11 +44,11 @@ export interface ReportOptions {
   readonly seconds: number
 }
 
-export function reportOf(history: History, judgement: Judgement, options: ReportOptions): VerifyReport {
-  const { findings } = judgement
+export function reportOf(judgement: Judgement, options: ReportOptions): VerifyReport {
+  const { history, findings } = judgement
   const count = (check: string) => findings.find((finding) => finding.check === check)?.count ?? 0
   const verdict = verdictOf(findings, options.complete && count('lag') > 0)
-  const totals = totalsOf(history, judgement)
+  const totals = totalsOf(judgement)
   return {
     ok: verdict === 'proven',
     verdict,
@@ -76,7 +76,7 @@ export function reportOf(history: History, judgement: Judgement, options: Report
 
 type Totals = Pick<VerifyReport, 'records' | 'expected' | 'delivered'>
 
-function totalsOf({ sources, expected }: History, { matching: { isDelivered } }: Judgement): Totals {
+function totalsOf({ history: { sources, expected }, matching: { isDelivered } }: Judgement): Totals {
   const totals = { records: 0, expected: 0, delivered: 0 }
   for (const { records } of sources) totals.records += records
   for (let index = 0; index < isDelivered.length; index++) {

@@ -146,6 +146,28 @@ export function verifyContract(
       expect(await scene.verify({ complete: true })).toMatchObject({ ...counts, ok: true, expected: 27, delivered: 27 })
     })
 
+    scenario('left a transaction open by the id of a lane that there is no more', async (scene) => {
+      await relayed(scene)
+      const id = `${scene.prefix}.sort.elsewhere.7`
+      await (await scene.seizeId(0, id)).transact([scene.doubled(4, 0)], 0, 'open')
+      const report = await scene.verify({ settleMs: 1_000 })
+      expect(report).toMatchObject({ ...counts, verdict: 'violated', openTransactions: 1 })
+      await (await scene.seizeId(0, id)).transact([], 0, 'abort')
+    })
+
+    test('is proven up to the record at which it stopped, which is not transformed again', async () => {
+      const scene = await under.run(Scene.make(under, 'stop'))
+      await under.run(scene.produce(0, [1, 2]))
+      await under.run(scene.ring())
+      await under.run(scene.produce(0, ['no json', 3]))
+      await under.run(scene.ring())
+      const report = await under.run(scene.verify())
+      expect(report).toMatchObject({ ...counts, ok: true, expected: 2, delivered: 2, lag: 2 })
+      expect(report.findings.find(({ check }) => check === 'lanes')).toMatchObject({ status: 'noted', count: 1 })
+      await under.run(scene.append([scene.doubled(999, 0)]))
+      expect(await under.run(scene.verify())).toMatchObject({ ok: true, foreign: 1, ahead: 0, lag: 2 })
+    })
+
     scenario('had its offset set by hand', async (scene) => {
       await relayed(scene)
       await scene.commitByHand(0, 3n)

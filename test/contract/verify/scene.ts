@@ -1,6 +1,6 @@
 import { type Deadline, deadlineIn, systemRandom } from '../../../lib/clock.ts'
 import { createMemoryFenceStore } from '../../../lib/fencing/memory-fence-store.ts'
-import { defineRelay, json, type Relay, topic } from '../../../lib/index.ts'
+import { defineRelay, json, type OnError, type Relay, topic } from '../../../lib/index.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { fetchCommitted } from '../../../lib/kafka/committed.ts'
 import type { Output, OutputRecord } from '../../../lib/kafka/record.ts'
@@ -45,8 +45,8 @@ export class Scene {
   private readonly cluster: Cluster
   private readonly warm: RelayRuntime['warm'] = new Map()
 
-  static async make({ cluster, freshName }: ClusterUnderTest): Promise<Scene> {
-    const scene = new Scene(cluster, freshName)
+  static async make({ cluster, freshName }: ClusterUnderTest, onError: OnError = 'dead-letter'): Promise<Scene> {
+    const scene = new Scene(cluster, freshName, onError)
     await createTopicNamed(cluster, scene.source, { partitions: sourcePartitions })
     await createTopicNamed(cluster, scene.even, { partitions: outputPartitions })
     await createTopicNamed(cluster, scene.odd, { partitions: outputPartitions })
@@ -54,7 +54,7 @@ export class Scene {
     return scene
   }
 
-  private constructor(cluster: Cluster, freshName: ClusterUnderTest['freshName']) {
+  private constructor(cluster: Cluster, freshName: ClusterUnderTest['freshName'], onError: OnError) {
     this.cluster = cluster
     this.prefix = freshName('verify')
     this.source = freshName('numbers')
@@ -65,7 +65,7 @@ export class Scene {
       name: 'sort',
       source: topic(this.source, json<Numbered>()),
       outputs: { even: topic(this.even, json<Numbered>()), odd: topic(this.odd, json<Numbered>()) },
-      deadLetters: topic(this.dead),
+      ...(onError === 'dead-letter' ? { deadLetters: topic(this.dead) } : { onError }),
       window: { records: 5 },
       transform({ value: { n } }, { emit }) {
         if (n < 0) return
@@ -126,7 +126,13 @@ export class Scene {
   /** A session of a lane's own id: everything that it does bears the relay's name. */
   async seize(partition = 0): Promise<Hand> {
     const lane = this.lane(partition)
-    const config = { transactionalId: lane.transactionalId, group: lane.group, transactionTimeoutMs: 60_000 }
+    return this.seizeId(partition, lane.transactionalId)
+  }
+
+  /** The same by another id. */
+  async seizeId(partition: number, transactionalId: string): Promise<Hand> {
+    const lane = this.lane(partition)
+    const config = { transactionalId, group: lane.group, transactionTimeoutMs: 60_000 }
     const session = await openSession(this.cluster, config, systemRandom, this.within(20_000))
     const place = { topic: this.source, partition }
     await session.readCommitted([place], this.within(20_000))

@@ -21,8 +21,7 @@ function recorded(): Terminal & { readonly stdout: string[]; readonly stderr: st
 }
 
 function linesOf(made: HistoryMade): readonly string[] {
-  const whole = history(made)
-  return reportLines(reportOf(whole, judge(whole), { complete: false, seconds: 1 }), recorded())
+  return reportLines(reportOf(judge(history(made)), { complete: false, seconds: 1 }), recorded())
 }
 
 test('help tells the exit codes and shows examples', async () => {
