@@ -1,4 +1,4 @@
-import { createTopics } from '../lib/local/demo/topics.ts'
+import { createTopics } from '../lib/local/topics.ts'
 import { assertDelivered, checkDelivery } from './numbered-records.ts'
 import type { RelayQuestion, RingAnswer } from './ours/relay-subject.ts'
 import type { KafkajsQuestion, WindowsAnswer } from './peers/kafkajs-subject.ts'

@@ -1,4 +1,4 @@
-import { createTopics } from '../lib/local/demo/topics.ts'
+import { createTopics } from '../lib/local/topics.ts'
 import { assertDelivered, checkDelivery, NumberedRecords, valueBytes } from './numbered-records.ts'
 import type { DrainAnswer, RelayQuestion } from './ours/relay-subject.ts'
 import type { KafkajsQuestion } from './peers/kafkajs-subject.ts'

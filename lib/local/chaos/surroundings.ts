@@ -6,11 +6,11 @@ import { createCluster } from '../../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../kafka/kafkajs-transport.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
 import { type BrokerProxy, startBrokerProxy } from '../broker-proxy.ts'
-import { createTopics } from '../demo/topics.ts'
 import { type HttpFaults, startHttpFaults } from '../http-faults.ts'
 import type { KafkaVersion } from '../kafka-jars.ts'
 import type { KafkaNode } from '../kafka-node.ts'
 import { type Stack, startStack } from '../stack.ts'
+import { createTopics } from '../topics.ts'
 import numberedRelay from './numbered-relay.ts'
 
 export interface SurroundingsOptions {

@@ -6,9 +6,9 @@ import { createCluster } from '../../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../kafka/kafkajs-transport.ts'
 import type { KafkaVersion } from '../kafka-jars.ts'
 import { type Stack, startStack } from '../stack.ts'
+import { createTopics } from '../topics.ts'
 import { type Flights, readFlights } from './flights.ts'
 import { type Deployment, deployFlightRelay, relay, sourcePartitions } from './relay-deployment.ts'
-import { createTopics } from './topics.ts'
 
 export interface SetUpOptions {
   /** Data, logs and the lock are kept under it; what an earlier demo left there is deleted. */

@@ -2,7 +2,7 @@ import { type Deadline, deadlineIn } from '../../clock.ts'
 import { RelayError } from '../../errors.ts'
 import type { Cluster } from '../../kafka/cluster.ts'
 import type { CompiledRelay } from '../../relay/compiled-relay.ts'
-import { createTopics } from '../demo/topics.ts'
+import { createTopics } from '../topics.ts'
 
 const askingMs = 20_000
 

@@ -1,7 +1,7 @@
-import { type Deadline, deadlineIn } from '../../clock.ts'
-import { RelayError } from '../../errors.ts'
-import type { Cluster } from '../../kafka/cluster.ts'
-import { kafkaErrorName } from '../../kafka/errors.ts'
+import { type Deadline, deadlineIn } from '../clock.ts'
+import { RelayError } from '../errors.ts'
+import type { Cluster } from '../kafka/cluster.ts'
+import { kafkaErrorName } from '../kafka/errors.ts'
 
 const makingMs = 20_000
 const lookAgainMs = 20
