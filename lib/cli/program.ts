@@ -25,6 +25,31 @@ const commands: readonly CommandEntry[] = [
     about: 'prove from the log that a relay lost nothing, doubled nothing and kept the order',
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
+  {
+    name: 'status',
+    about: 'show how each lane of a relay stands: position, lag, owner, what stopped it',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    name: 'drain',
+    about: 'relay everything that is there, from here, and say when it is done',
+    load: async () => (await import('./drain.ts')).drainCommand,
+  },
+  {
+    name: 'resume',
+    about: 'let stopped lanes go on from where they are',
+    load: async () => (await import('./resume.ts')).resumeCommand,
+  },
+  {
+    name: 'redrive',
+    about: 'send dead letters back to the source, each once',
+    load: async () => (await import('./redrive.ts')).redriveCommand,
+  },
+  {
+    name: 'reset',
+    about: 'move lanes to another place in the source',
+    load: async () => (await import('./reset.ts')).resetCommand,
+  },
 ]
 
 const examples = `

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline/promises'
+
 /** Where a command writes. Results go to stdout, everything else to stderr, so that `--json` output can be piped. */
 export interface Terminal {
   out(line: string): void
@@ -6,6 +8,8 @@ export interface Terminal {
   readonly color: boolean
   /** The terminal behind stderr, to draw lines anew; left out in a pipe, in CI, with NO_COLOR or TERM=dumb. */
   readonly screen?: Screen
+  /** What somebody types in answer; left out where nobody can: stdin is no terminal. */
+  ask?(question: string): Promise<string>
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP; its reason is an Interrupted. */
   readonly interrupted: AbortSignal
 }
@@ -51,6 +55,7 @@ export function processTerminal(): Terminal {
     err: (line) => process.stderr.write(`${line}\n`),
     color: process.stdout.isTTY && !process.env.NO_COLOR,
     ...(canRedraw() ? { screen: stderrScreen } : {}),
+    ...(process.stdin.isTTY ? { ask: (question) => askOnStderr(question, controller.signal) } : {}),
     interrupted: controller.signal,
   }
 }
@@ -58,6 +63,15 @@ export function processTerminal(): Terminal {
 const canRedraw = (): boolean => {
   const { NO_COLOR, CI, TERM } = process.env
   return process.stderr.isTTY === true && !NO_COLOR && !CI && TERM !== 'dumb'
+}
+
+async function askOnStderr(question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await lines.question(question, { signal })
+  } finally {
+    lines.close()
+  }
 }
 
 const stderrScreen: Screen = {

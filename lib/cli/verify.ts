@@ -1,12 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { systemClock, systemRandom } from '../clock.ts'
+import { systemClock } from '../clock.ts'
 import { isRelayError } from '../errors.ts'
-import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
-import type { FenceStore } from '../fencing/fence-store.ts'
-import type { Cluster } from '../kafka/cluster.ts'
-import { createCluster } from '../kafka/kafka-cluster.ts'
-import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
-import { type DeploymentConfig, parseDeploymentConfig } from '../relay/config/config.ts'
 import { environmentSecrets } from '../relay/config/secrets.ts'
 import { seconds } from '../units.ts'
 import { figure } from '../verify/finding.ts'
@@ -14,16 +8,18 @@ import type { IdPlace } from '../verify/identity.ts'
 import type { OnProgress } from '../verify/progress.ts'
 import type { VerifyReport } from '../verify/report.ts'
 import { verifyRelay } from '../verify/verify-relay.ts'
-import { loadRelay } from './load-relay.ts'
-import { brokersOption, duration, jsonOption } from './options.ts'
+import {
+  type DeploymentOptions,
+  deploymentOptions,
+  environmentHelp,
+  untilInterrupted,
+  withDeployment,
+} from './deployment.ts'
+import { duration, jsonOption } from './options.ts'
 import { CommandFailed, type Terminal } from './terminal.ts'
 import { reportLines } from './verify-text.ts'
 
-interface VerifyCommandOptions {
-  readonly relay: string
-  readonly prefix?: string
-  readonly brokers?: readonly string[]
-  readonly table?: string
+interface VerifyCommandOptions extends DeploymentOptions {
   readonly last?: number
   readonly id?: IdPlace
   readonly complete?: boolean
@@ -32,10 +28,8 @@ interface VerifyCommandOptions {
 
 const help = `
 Exit code: 0 proven, 1 violated, 2 it cannot be told.
-
-Prefix, brokers and table not given, and how to log in, are read from the environment of a function
-(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM ...). Without a table
-the fence records are not judged. Only reads, and may run beside the relay.
+${environmentHelp}
+Without a table the fence records are not judged. Only reads, and may run beside the relay.
 
 Examples:
   $ fencepost verify --relay relays/delays.ts --prefix shop-prod --brokers localhost:9092
@@ -46,11 +40,7 @@ Examples:
 
 /** `fencepost verify`: proof from the log that a relay relayed each record once, in order. */
 export function verifyCommand(terminal: Terminal): Command {
-  return new Command('verify')
-    .requiredOption('--relay <module>', 'the module whose default export is the relay')
-    .option('--prefix <prefix>', 'of the deployment')
-    .addOption(brokersOption())
-    .option('--table <name>', 'the fence table')
+  return deploymentOptions(new Command('verify'))
     .option('--last <duration>', 'judge only the last 30m, 1h, 7d ... by timestamp', duration('1s', '3650d'))
     .option(
       '--id <pointer or header:name>',
@@ -72,61 +62,28 @@ async function verify(options: VerifyCommandOptions, terminal: Terminal): Promis
   if (!report.ok) throw new CommandFailed(verdictCodes[report.verdict])
 }
 
-async function prove(options: VerifyCommandOptions, terminal: Terminal): Promise<VerifyReport> {
+/** Stands in for a table's name where there is none: a deployment needs one, to verify it does not. */
+const withoutTable = 'none'
+
+function prove(options: VerifyCommandOptions, terminal: Terminal): Promise<VerifyReport> {
   const { last, id, complete } = options
-  const relay = await loadRelay(options.relay)
-  const env = environmentOf(options)
-  const config = parseDeploymentConfig(env)
-  const cluster = createCluster(createKafkaTransport(config.kafka), systemClock, systemRandom)
-  const fences = fenceStore(config)
-  try {
-    return await untilInterrupted(
+  const table = options.table ?? (process.env.FENCEPOST_TABLE || withoutTable)
+  return withDeployment({ ...options, table }, terminal, ({ relay, settings, cluster, fences }) =>
+    untilInterrupted(
       terminal,
       verifyRelay({
         relay,
-        prefix: config.prefix,
+        prefix: settings.prefix,
         cluster,
         secret: environmentSecrets(process.env),
-        ...(fences && { fences }),
+        ...(table !== withoutTable && { fences }),
         ...(id && { id }),
         ...(last !== undefined && { lastMs: last }),
         ...(complete && { complete }),
         onProgress: progressLines(terminal),
       }),
-    )
-  } finally {
-    await close(cluster, fences)
-  }
-}
-
-/** Stands in for a table's name where there is none: a deployment needs one, to verify it does not. */
-const withoutTable = 'none'
-
-function environmentOf({ prefix, brokers, table }: VerifyCommandOptions): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    FENCEPOST_TABLE: table ?? (process.env.FENCEPOST_TABLE || withoutTable),
-    ...(prefix && { FENCEPOST_PREFIX: prefix }),
-    ...(brokers && { FENCEPOST_BROKERS: brokers.join(',') }),
-  }
-}
-
-function fenceStore({ table, tableEndpoint }: DeploymentConfig): FenceStore | null {
-  if (table === withoutTable) return null
-  return createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock)
-}
-
-async function close(cluster: Cluster, fences: FenceStore | null): Promise<void> {
-  fences?.close()
-  await cluster.close()
-}
-
-function untilInterrupted<T>({ interrupted }: Terminal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    work.then(resolve, reject)
-    if (interrupted.aborted) reject(interrupted.reason)
-    interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
-  })
+    ),
+  )
 }
 
 function cannotTell(error: unknown, { json }: VerifyCommandOptions, terminal: Terminal): never {

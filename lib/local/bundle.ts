@@ -48,11 +48,12 @@ export async function bundleFunction(entry: string, outDir: string): Promise<Bun
   return { file, bytes: (await stat(file)).size }
 }
 
-export type Trigger = 'relay' | 'pull' | 'sweep'
+export type Trigger = 'relay' | 'pull' | 'sweep' | 'status'
 
 /**
  * Bundles a relay behind one of the functions in `functions/`: `relay` for an event source mapping, `pull` for a
- * schedule, `sweep` for a slow one. `relayModule` exports the relay as its default. The handler is `index.handler`.
+ * schedule, `sweep` for a slow one, `status` for operators. `relayModule` exports the relay as its default. The handler
+ * is `index.handler`.
  */
 export async function bundleRelay(relayModule: string, trigger: Trigger, outDir: string): Promise<Bundle> {
   const functions = fileURLToPath(new URL('../../functions/', import.meta.url))

@@ -9,6 +9,15 @@ const TOPIC = /^[A-Za-z0-9._-]+$/
 export const nameRule = `1 to ${NAME_CHARACTERS_MAX} letters, digits, '_' or '-' (no dots: they divide transactional ids)`
 export const isLegalName = (name: string): boolean => name.length <= NAME_CHARACTERS_MAX && NAME.test(name)
 
+const REDRIVE = '-redrive'
+
+/** The name under which a relay's dead letters are sent back: a relay of its own. */
+export const redriveName = (relay: string): string => relay + REDRIVE
+
+/** A relay's name leaves room for that of its redrive, and is never one itself. */
+export const relayNameRule = `1 to ${NAME_CHARACTERS_MAX - REDRIVE.length} letters, digits, '_' or '-' (no dots: they divide transactional ids), not ending in '${REDRIVE}'`
+export const isLegalRelayName = (name: string): boolean => isLegalName(redriveName(name)) && !name.endsWith(REDRIVE)
+
 /** Kafka's own rule (org.apache.kafka.common.internals.Topic). */
 export const topicRule = `1 to ${TOPIC_CHARACTERS_MAX} letters, digits, '.', '_' or '-', and not '.' or '..'`
 export const isLegalTopic = (topic: string): boolean =>

@@ -1,5 +1,5 @@
 import { check, type Problem, shown } from '../../problems.ts'
-import { isLegalName, isLegalTopic, nameRule, topicRule } from '../../transaction/ids.ts'
+import { isLegalRelayName, isLegalTopic, relayNameRule, topicRule } from '../../transaction/ids.ts'
 import { kibibytes, mebibytes, minutes } from '../../units.ts'
 import type { Outputs } from './emit.ts'
 import type { RelayDefinition } from './relay-definition.ts'
@@ -57,12 +57,12 @@ const isTopic = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'name' in value && 'value' in value && 'key' in value
 
 function nameProblems({ name, outputs }: AnyDefinition): Problem[] {
-  const relay = { path: 'name', found: shown(name), wanted: nameRule, fix: 'rename the relay' }
+  const relay = { path: 'name', found: shown(name), wanted: relayNameRule, fix: 'rename the relay' }
   const badOutputs = Object.keys(outputs).filter(
     (output) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(output) || output === 'then',
   )
   return [
-    ...(typeof name === 'string' && isLegalName(name) ? [] : [relay]),
+    ...(typeof name === 'string' && isLegalRelayName(name) ? [] : [relay]),
     ...badOutputs.map((output) => ({
       path: `outputs.${output}`,
       found: 'not a name that reads well behind `emit.`',

@@ -13,7 +13,7 @@ export type RelayDefinition<Source extends Topic, O extends Outputs, Setup exten
   (RecordTransform<Source, O, Setup> | WindowTransform<Source, O, Setup>)
 
 export interface RelaySettings<Source extends Topic, O extends Outputs, Setup extends object> {
-  /** Part of transactional ids and of the commit group: a relay that is renamed starts anew. 1-64 letters, digits, '_', '-'. */
+  /** Part of transactional ids and of the commit group: a relay that is renamed starts anew. 1-56 letters, digits, '_', '-'. */
   readonly name: string
   readonly source: Source
   /** Every topic that the transform may write, by the name that `emit` has for it. */

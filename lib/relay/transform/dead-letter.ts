@@ -54,6 +54,44 @@ export function deadLetterForms(rejection: Rejection): readonly Omit<OutputRecor
   ]
 }
 
+/** A dead letter's own part, told apart from what belongs to the record. */
+export interface DeadLetter {
+  readonly relay: string
+  readonly topic: string
+  readonly partition: number
+  readonly offset: bigint
+  /** Of the source record; -1 where it had none. */
+  readonly timestampMs: number
+  readonly errorCode: string
+  /** Key, value or headers are not all there. */
+  readonly isCut: boolean
+  /** The headers that the record had in the source. */
+  readonly headers: readonly Header[]
+}
+
+/**
+ * Null when the headers are not those of a dead letter. The record may have been one before, of this relay or of another:
+ * only the last block of our headers is ours, what comes before it is the record's.
+ */
+export function parseDeadLetter(headers: readonly Header[]): DeadLetter | null {
+  const begin = headers.findLastIndex(({ key }) => key === deadLetterHeaders.relay)
+  if (begin === -1) return null
+  const own = new Map(headers.slice(begin).map(({ key, value }) => [key, value?.toString('utf8') ?? '']))
+  const text = (key: string): string => own.get(key) ?? ''
+  const [partition, offset] = [text(deadLetterHeaders.partition), text(deadLetterHeaders.offset)]
+  if (!/^\d+$/.test(partition) || !/^\d+$/.test(offset)) return null
+  return {
+    relay: text(deadLetterHeaders.relay),
+    topic: text(deadLetterHeaders.topic),
+    partition: Number(partition),
+    offset: BigInt(offset),
+    timestampMs: Number(own.get(deadLetterHeaders.timestamp) ?? -1),
+    errorCode: text(deadLetterHeaders.errorCode),
+    isCut: own.has(deadLetterHeaders.truncated),
+    headers: headers.slice(0, begin),
+  }
+}
+
 function reasonHeaders({ relay, source, error, attempt }: Rejection): Header[] {
   return [
     header(deadLetterHeaders.relay, relay),

@@ -70,7 +70,7 @@ describe('a definition that cannot work', () => {
     expect(error.message).toBe(
       [
         "CONFIG_INVALID: relay 'a.b' has 3 problems",
-        "  name is 'a.b', wanted 1 to 64 letters, digits, '_' or '-' (no dots: they divide transactional ids). Fix: rename the relay",
+        "  name is 'a.b', wanted 1 to 56 letters, digits, '_' or '-' (no dots: they divide transactional ids), not ending in '-redrive'. Fix: rename the relay",
         '  window.records is 1.5, wanted a whole number from 1 to 1,000,000. Fix: set it within these bounds, or leave it out for the default',
         '  partitionsPerLane is 0, wanted a whole number from 1 to 10,000. Fix: set it within these bounds, or leave it out for the default',
       ].join('\n'),
