@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { abortedTransactions } from '../../../lib/verify/checks/transactions.ts'
+import { duplicatedRecords, lostRecords, outOfOrder, unseenRecords } from '../../../lib/verify/checks/delivery.ts'
+import { lagBehindEnd } from '../../../lib/verify/checks/positions.ts'
+import { abortedTransactions, openTransactions } from '../../../lib/verify/checks/transactions.ts'
+import type { Check } from '../../../lib/verify/judge.ts'
 import { complaints, fence, findingOf, laneId, producerOf, transaction } from '../../helpers/histories.ts'
 import { abc, one, rightHistories, wrongHistories } from '../../helpers/history-cases.ts'
 
@@ -98,5 +101,55 @@ describe('weaker guarantees promise less', () => {
       ['z', -1],
     ] as const
     expect(complaints(one(shows, { guarantee: 'at-least-once' }))).toEqual(['unexplained violated 1'])
+  })
+})
+
+describe('what is said, and where', () => {
+  test.each<[string, Check, HistoryMade, string, readonly string[]]>([
+    ['no lag', lagBehindEnd, one([]), 'everything is relayed', []],
+    [
+      'lag',
+      lagBehindEnd,
+      { sources: [{ ...abc, committed: 1n }], outputs: [] },
+      '2 offsets not relayed yet',
+      ['in/0: 2 below the end 3'],
+    ],
+    [
+      'a source that is held back',
+      lagBehindEnd,
+      { sources: [{ ...abc, end: 4n }], outputs: [] },
+      'everything is relayed; 1 offset more behind an open transaction in the source',
+      [],
+    ],
+    ['a loss', lostRecords, one(['a', 'c']), '1 output of committed records missing', ['in/0/1, not in out/0']],
+    ['a copy', duplicatedRecords, one(['a', 'b', 'b', 'c']), '1 output too many', ['out/0/2']],
+    ['order', outOfOrder, one(['b', 'a', 'c']), '1 output behind later ones', ['out/0/1 follows a later one (in/0/1)']],
+    [
+      'why something cannot be seen',
+      unseenRecords,
+      one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], isCompacted: true }] }),
+      '1 output cannot be seen now: the output topic is compacted: verify before compaction, or by a topic that is not compacted',
+      ['in/0/1, not in out/0 (compacted)'],
+    ],
+    [
+      'a transaction that holds nothing yet',
+      openTransactions,
+      one(['a', 'b', 'c'], {
+        openTransactions: [
+          {
+            transactionalId: laneId(0),
+            state: 'Ongoing',
+            producerId: 1n,
+            producerEpoch: 3,
+            startedAtMs: 1,
+            partitions: [],
+          },
+        ],
+      }),
+      '1 transaction left open: ring the relay, its next barrier ends them',
+      ['p.copy.in.0: Ongoing, on no partition'],
+    ],
+  ])('%s', (_, check, made, detail, examples) => {
+    expect(findingOf(check, made)).toMatchObject({ detail, examples })
   })
 })
