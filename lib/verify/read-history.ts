@@ -1,17 +1,17 @@
 import { type Deadline, deadlineIn } from '../clock.ts'
 import { RelayError } from '../errors.ts'
-import type { FenceRecord } from '../fencing/fence-record.ts'
 import { tpKey } from '../kafka/record.ts'
 import type { LaneId } from '../relay/lane-id.ts'
 import { seconds } from '../units.ts'
 import { expectIds } from './expect-ids.ts'
 import { expectTransformed } from './expect-transformed.ts'
-import type { History, LaneState, OpenTransaction } from './history.ts'
+import type { History, OpenTransaction } from './history.ts'
 import { contentIdentity, type DeadLetterOrigin, type Identity, idIdentity } from './identity.ts'
 import type { VerifyOptions } from './options.ts'
-import { committedPositions, type Offsets, offsetsAt, untilStable } from './positions.ts'
+import { committedPositions, offsetsAt, untilStable } from './positions.ts'
 import { Progress } from './progress.ts'
 import { readAhead } from './read-ahead.ts'
+import { type FenceRecords, fenceRecords, laneStates, pinnedCounts, rememberedPositions } from './read-fences.ts'
 import { readOutputs } from './read-outputs.ts'
 import type { Expecting } from './read-source.ts'
 import { readSources } from './read-sources.ts'
@@ -109,43 +109,6 @@ async function untilEnded(
   }
 }
 
-type FenceRecords = ReadonlyMap<string, FenceRecord | null> | 'not read'
-
-/** By transactional id. */
-async function fenceRecords({ fences, cluster }: VerifyOptions, { lanes }: Scope): Promise<FenceRecords> {
-  if (!fences) return 'not read'
-  const deadline = askDeadline(cluster.clock)
-  return new Map(
-    await Promise.all(
-      ids(lanes).map(async (id): Promise<[string, FenceRecord | null]> => [id, await fences.read(id, deadline)]),
-    ),
-  )
-}
-
-/** By `tpKey`; of clean records only. */
-function rememberedPositions({ lanes }: Scope, fences: FenceRecords): Offsets {
-  if (fences === 'not read') return new Map()
-  return new Map(
-    lanes.flatMap(({ topic, transactionalId }) => {
-      const record = fences.get(transactionalId)
-      const positions = record && !record.dirty ? [...record.committedUntil] : []
-      return positions.map(([partition, offset]): [string, bigint] => [tpKey({ topic, partition }), offset])
-    }),
-  )
-}
-
-function laneStates(
-  { lanes }: Scope,
-  transactions: readonly KnownTransaction[],
-  fences: FenceRecords,
-): readonly LaneState[] {
-  return ids(lanes).map((transactionalId) => ({
-    transactionalId,
-    producerId: transactions.find((known) => known.transactionalId === transactionalId)?.producerId ?? null,
-    fence: fences === 'not read' ? fences : (fences.get(transactionalId) ?? null),
-  }))
-}
-
 async function expectingOf(
   { relay, cluster, secret = noSecrets, id }: VerifyOptions,
   { outputs, partitionCounts }: Scope,
@@ -156,14 +119,12 @@ async function expectingOf(
 ): Promise<Expecting> {
   if (id) return expectIds(identity, sinceMs)
   const { clock } = cluster
-  const records = fences === 'not read' ? [] : [...fences.values()]
-  const pinned = records.flatMap((record) => (record ? [...record.outputPartitions] : []))
   return expectTransformed({
     running: await relay.start({ secret, deadline: askDeadline(clock), clock }),
     clock,
     identity,
     outputs: new Map(outputs.map((place, index) => [tpKey(place), index])),
-    partitionCounts: new Map([...partitionCounts, ...pinned]),
+    partitionCounts: new Map([...partitionCounts, ...pinnedCounts(fences)]),
     sinceMs,
     deadLetters: deadLetters.filter((origin) => origin.relay === relay.name),
   })

@@ -3,7 +3,15 @@ import { duplicatedRecords, lostRecords, outOfOrder, unseenRecords } from '../..
 import { lagBehindEnd } from '../../../lib/verify/checks/positions.ts'
 import { abortedTransactions, openTransactions } from '../../../lib/verify/checks/transactions.ts'
 import type { Check } from '../../../lib/verify/judge.ts'
-import { complaints, fence, findingOf, laneId, producerOf, transaction } from '../../helpers/histories.ts'
+import {
+  complaints,
+  fence,
+  findingOf,
+  type HistoryMade,
+  laneId,
+  producerOf,
+  transaction,
+} from '../../helpers/histories.ts'
 import { abc, one, rightHistories, wrongHistories } from '../../helpers/history-cases.ts'
 
 describe('histories in which nothing is wrong', () => {
