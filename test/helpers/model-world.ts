@@ -13,10 +13,10 @@ import { seededRandom } from '../../lib/testing/seeded-random.ts'
 import { writeToSource } from '../../lib/testing/source-writer.ts'
 import { VirtualClock } from '../../lib/testing/virtual-clock.ts'
 import { openIdempotentProducer } from '../../lib/transaction/idempotent-producer.ts'
-import { type Gate, gate } from './gates.ts'
-import { copyRelay, type Names } from './relay-world.ts'
+import { copyAfter, type Gate, gate } from './gates.ts'
 
-const names: Names = { source: 'source', output: 'output', dead: 'dead' }
+const names = { source: 'source', output: 'output', dead: 'dead' }
+const topicNames = [...Object.values(names), 'repairs']
 const prefix = 'model'
 const leaseMs = 5_000
 
@@ -36,19 +36,29 @@ export interface ModelProcess {
   goOn(): void
 }
 
+export interface ModelWorldOptions {
+  /** What the transform does with a record's value before it copies it. */
+  readonly before?: (value: string) => void
+  /** Settings by topic: `source`, `output`, `dead`, `repairs`. */
+  readonly topics?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+type SourceRecord = Parameters<typeof writeToSource<ModelWorld['relay']['source']>>[2][number]
+
 export class ModelWorld {
   readonly clock = new VirtualClock()
   readonly model: ClusterModel
   readonly fences = createMemoryFenceStore()
-  readonly relay = copyRelay(names)
+  readonly relay: ReturnType<ReturnType<typeof copyAfter>>
   readonly #random = seededRandom(7)
   #produced = 0
   #processes = 0
 
-  constructor(transactionVersion: 1 | 2) {
+  constructor(transactionVersion: 1 | 2, { before = () => {}, topics = {} }: ModelWorldOptions = {}) {
+    this.relay = copyAfter(before)(names)
     this.model = new ClusterModel({ clock: this.clock, random: this.#random, transactionVersion })
-    for (const name of Object.values(names)) {
-      this.model.createTopic({ name, partitions: 1, configs: { 'retention.ms': '-1' } })
+    for (const name of topicNames) {
+      this.model.createTopic({ name, partitions: 1, configs: { 'retention.ms': '-1', ...topics[name] } })
     }
   }
 
@@ -58,9 +68,12 @@ export class ModelWorld {
 
   produce(count: number): string[] {
     const values = Array.from({ length: count }, () => `v${this.#produced++}`)
-    const records = values.map((value) => ({ bytes: value }))
-    writeToSource(this.model, this.relay.source, records)
+    for (const bytes of values) this.write({ bytes })
     return values
+  }
+
+  write(record: SourceRecord): void {
+    writeToSource(this.model, this.relay.source, [record])
   }
 
   delivered(): string[] {
