@@ -2,8 +2,9 @@ import { Command } from 'commander'
 import { jsonOption, kafkaOption } from '../lib/cli/options.ts'
 import type { Terminal } from '../lib/cli/terminal.ts'
 import type { KafkaVersion } from '../lib/local/kafka-jars.ts'
+import { type HopResult, hop } from './hop.ts'
 import { inSurroundings } from './in-surroundings.ts'
-import { type LatencyFigures, latency } from './latency.ts'
+import { type LatencyFigures, type LatencyResult, latency } from './latency.ts'
 import { countFrom } from './options.ts'
 
 interface Options {
@@ -27,15 +28,29 @@ export function latencyCommand(terminal: Terminal): Command {
     .option('--hop', 'the lane hops between two warm containers')
     .addOption(jsonOption())
     .addHelpText('after', examples)
-    .action((options: Options) => run(options, terminal))
+    .action((options: Options) => (options.hop ? runHop(options, terminal) : run(options, terminal)))
 }
 
 async function run({ kafka, windows, json = false }: Options, terminal: Terminal): Promise<void> {
   const result = await inSurroundings(kafka, terminal, (place, reporting) => latency(place, { windows, ...reporting }))
-  if (json) return terminal.out(JSON.stringify(result))
-  terminal.out(`relay    ${lineOf(result.relay)}, answered after ${result.relay.toAnswer.msP50} ms p50`)
-  terminal.out(`kafkajs  ${lineOf(result.kafkajs)}`)
-  terminal.out(`kafkajs takes ${result.ratioVsKafkajs.p50} times as long at p50, ${result.ratioVsKafkajs.p99} at p99`)
+  for (const line of json ? [JSON.stringify(result)] : lines(result)) terminal.out(line)
 }
 
-const lineOf = ({ msP50, msP99, msMax }: LatencyFigures): string => `${msP50} ms p50, ${msP99} ms p99, ${msMax} ms max`
+async function runHop({ kafka, windows, json = false }: Options, terminal: Terminal): Promise<void> {
+  const result = await inSurroundings(kafka, terminal, (place, reporting) => hop(place, { windows, ...reporting }))
+  for (const line of json ? [JSON.stringify(result)] : hopLines(result)) terminal.out(line)
+}
+
+const lines = ({ relay, kafkajs, ratioVsKafkajs }: LatencyResult): readonly string[] => [
+  `relay    ${figures(relay)}, answered after ${relay.toAnswer.msP50} ms p50`,
+  `kafkajs  ${figures(kafkajs)}; its records are in hand and it takes no fence`,
+  `kafkajs takes ${ratioVsKafkajs.p50} times as long at p50, ${ratioVsKafkajs.p99} at p99`,
+]
+
+const figures = ({ msP50, msP99, msMax }: LatencyFigures): string => `${msP50} ms p50, ${msP99} ms p99, ${msMax} ms max`
+
+const hopLines = (result: HopResult): readonly string[] => [
+  `${result.msP50} ms p50, ${result.msP99} ms p99 from bell to commit in another container, answered after ${result.toAnswerMsP50} ms p50`,
+  `a bell with work: ${result.fenceWritesPerInvocation} fence writes, ${result.barriersPerInvocation} barriers`,
+  `a bell without:   ${result.fenceWritesPerNoopBell} fence writes, ${result.barriersPerNoopBell} barriers`,
+]

@@ -1,9 +1,10 @@
 import { createTopics } from '../lib/local/topics.ts'
+import { startContender } from './contenders.ts'
 import { assertDelivered, checkDelivery } from './numbered-records.ts'
 import type { RelayQuestion, RingAnswer } from './ours/relay-subject.ts'
 import type { KafkajsQuestion, WindowsAnswer } from './peers/kafkajs-subject.ts'
 import { quantile, rounded } from './statistics.ts'
-import { type Subject, startSubject } from './subject.ts'
+import type { Subject } from './subject.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface LatencyOptions {
@@ -47,9 +48,15 @@ export async function latency(place: Surroundings, { windows, signal, say }: Lat
     [`output.${name}`, outputPartitions] as const,
   ])
   await createTopics(place.cluster, new Map(topics))
-  const start = (module: string, name: string) => startSubject(module, name, place.dir, envOf(place, name), signal)
-  const ours = new Turns<RingAnswer>(start('ours/relay-subject.ts', 'relay'))
-  const theirs = new Turns<WindowsAnswer[number]>(start('peers/kafkajs-subject.ts', 'kafkajs'))
+  const start = (kind: 'relay' | 'kafkajs') =>
+    startContender(
+      kind,
+      { name: kind, source: `source.${kind}`, output: `output.${kind}`, prefix: kind },
+      place,
+      signal,
+    )
+  const ours = new Turns<RingAnswer>(await start('relay'))
+  const theirs = new Turns<WindowsAnswer[number]>(await start('kafkajs'))
   try {
     const warmUp = Math.ceil(windows * warmUpShare)
     say(`warming up: ${warmUp} windows of ${recordsPerWindow} records each`)
@@ -87,16 +94,6 @@ class Turns<Found> {
       records: recordsPerWindow,
     }
     this.found.push(...(await this.subject.ask<Found[]>(question)))
-  }
-}
-
-const envOf = ({ env }: Surroundings, name: string) => {
-  return {
-    ...env,
-    BENCH_SOURCE: `source.${name}`,
-    BENCH_OUTPUT: `output.${name}`,
-    BENCH_NAME: name,
-    FENCEPOST_PREFIX: name,
   }
 }
 

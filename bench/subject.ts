@@ -1,10 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../lib/errors.ts'
-
-/** What a subject is asked to do, and what it answers: JSON, matched by order. */
-export type Answer = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly message: string }
+import { bundleFunction } from '../lib/local/bundle.ts'
+import type { Answer } from './serve.ts'
 
 /** One of the measured, in a process of its own: its memory and CPU time are its alone. */
 export interface Subject {
@@ -13,26 +11,35 @@ export interface Subject {
   stop(): Promise<void>
 }
 
+export interface SubjectOptions {
+  readonly name: string
+  /** A module that calls `serve`, relative to this folder. */
+  readonly module: string
+  readonly nodeFlags?: readonly string[]
+  /** Gets its bundle and its log. */
+  readonly dir: string
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
 const stopMs = 5_000
 
 /**
- * Starts a module that calls `serve`. It exits when this process does, whatever this process dies of, since its channel
- * closes then. What it prints goes to `<dir>/<name>.log`.
+ * Bundled as functions are, so that its memory is not that of a compiler. It exits when this process does, whatever this
+ * process dies of, since its channel closes then. What it prints goes to `<dir>/<name>.log`.
  */
-export function startSubject(
-  module: string,
-  name: string,
-  dir: string,
-  env: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Subject {
+export async function startSubject({
+  name,
+  module,
+  nodeFlags = [],
+  dir,
+  env,
+  signal,
+}: SubjectOptions): Promise<Subject> {
+  const { file } = await bundleFunction(join(import.meta.dirname, module), join(dir, 'bundles'))
   const logFile = join(dir, `${name}.log`)
   const log = openSync(logFile, 'a')
-  const stdio = ['ignore', log, log, 'ipc'] as const
-  const child = fork(join(import.meta.dirname, module), [], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: [...stdio],
-  })
+  const child = fork(file, [], { execArgv: [...nodeFlags], env, stdio: ['ignore', log, log, 'ipc'] })
   closeSync(log)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   return {
@@ -67,17 +74,4 @@ function oneAnswer(child: ChildProcess, question: unknown, logFile: string, sign
     if (!child.connected) return died()
     child.send(question as object)
   }).finally(() => over.abort())
-}
-
-/** In the subject: answers each question, and ends the process when the benchmark is gone. */
-export function serve<Question>(answer: (question: Question) => Promise<unknown>): void {
-  process.on('disconnect', () => process.exit(0))
-  process.on('message', async (question: Question) => {
-    process.send?.(
-      await answer(question).then(
-        (result): Answer => ({ ok: true, result }),
-        (error): Answer => ({ ok: false, message: error instanceof Error ? (error.stack ?? '') : messageOf(error) }),
-      ),
-    )
-  })
 }

@@ -1,9 +1,9 @@
 import { createTopics } from '../lib/local/topics.ts'
+import { startContender } from './contenders.ts'
 import { assertDelivered, checkDelivery, NumberedRecords, valueBytes } from './numbered-records.ts'
 import type { DrainAnswer, RelayQuestion } from './ours/relay-subject.ts'
 import type { KafkajsQuestion } from './peers/kafkajs-subject.ts'
 import { median, quantile, rounded, spread } from './statistics.ts'
-import { startSubject } from './subject.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface ThroughputOptions {
@@ -40,50 +40,58 @@ export interface ThroughputResult {
 const partitions = 4
 
 /**
- * From fetch to commit: both relay a full log of keyless records to another topic of as many partitions, one after the
+ * From fetch to commit: both relay a full log of keyed records to another topic of as many partitions, one after the
  * other on the same broker, each time in a new process with a new group and a new output, whose content is counted.
  */
 export async function throughput(place: Surroundings, options: ThroughputOptions): Promise<ThroughputResult> {
   const { runs, records, kafkajsRecords, say } = options
-  const sources = new Map([
-    ['relay', { topic: 'source', records }],
-    ['kafkajs', { topic: 'source.kafkajs', records: kafkajsRecords }],
-  ])
-  say(`writing ${records.toLocaleString('en')} records of ${valueBytes} bytes to ${partitions} partitions`)
-  await createTopics(place.cluster, new Map([...sources.values()].map(({ topic }) => [topic, partitions])))
-  const writer = await NumberedRecords.open(place.cluster)
-  for (const source of sources.values()) await writer.fill(source.topic, partitions, source.records)
+  const sources = {
+    relay: { topic: 'source.relay', records },
+    kafkajs: { topic: 'source.kafkajs', records: kafkajsRecords },
+  }
+  await prepare(place, Object.values(sources), say)
   const found = { relay: [] as DrainAnswer[], kafkajs: [] as DrainAnswer[] }
   for (let run = 1; run <= runs; run++) {
-    for (const name of ['relay', 'kafkajs'] as const) {
-      const source = sources.get(name) ?? { topic: '', records: 0 }
-      const answer = await oneRun(place, name, `${name}-${run}`, source.topic, source.records, options)
-      const rate = Math.round(source.records / answer.seconds).toLocaleString('en')
-      say(`run ${run} of ${runs}: ${name} ${rate} records/s, ${Math.round(answer.rssMiB)} MiB, every record once`)
-      found[name].push(answer)
+    for (const kind of ['relay', 'kafkajs'] as const) {
+      const answer = await oneRun(place, kind, run, sources[kind], options)
+      const rate = Math.round(sources[kind].records / answer.seconds).toLocaleString('en')
+      say(`run ${run} of ${runs}: ${kind} ${rate} records/s, ${Math.round(answer.rssMiB)} MiB, every record once`)
+      found[kind].push(answer)
     }
   }
   return resultOf(figuresOf(found.relay, records), figuresOf(found.kafkajs, kafkajsRecords))
 }
 
-const modules = { relay: 'ours/relay-subject.ts', kafkajs: 'peers/kafkajs-subject.ts' }
+interface Source {
+  readonly topic: string
+  readonly records: number
+}
+
+async function prepare({ cluster }: Surroundings, sources: readonly Source[], say: (line: string) => void) {
+  await createTopics(cluster, new Map(sources.map(({ topic }) => [topic, partitions])))
+  const writer = await NumberedRecords.open(cluster)
+  for (const { topic, records } of sources) {
+    say(`writing ${records.toLocaleString('en')} records of ${valueBytes} bytes to ${partitions} partitions`)
+    await writer.fill(topic, partitions, records)
+  }
+}
 
 async function oneRun(
   place: Surroundings,
-  name: keyof typeof modules,
-  run: string,
-  source: string,
-  records: number,
+  kind: 'relay' | 'kafkajs',
+  run: number,
+  source: Source,
   { signal }: ThroughputOptions,
 ): Promise<DrainAnswer> {
-  const output = `output.${run}`
+  const name = `${kind}-${run}`
+  const output = `output.${name}`
+  const { topic, records } = source
   await createTopics(place.cluster, new Map([[output, partitions]]))
-  const env = { ...place.env, BENCH_SOURCE: source, BENCH_OUTPUT: output, BENCH_NAME: run, FENCEPOST_PREFIX: run }
-  const subject = startSubject(modules[name], run, place.dir, env, signal)
+  const subject = await startContender(kind, { name, source: topic, output, prefix: name }, place, signal)
   try {
-    const question: RelayQuestion | KafkajsQuestion = { do: 'drain', records, partitions }
+    const question: RelayQuestion & KafkajsQuestion = { do: 'drain', records, partitions }
     const answer = await subject.ask<DrainAnswer>(question)
-    assertDelivered(run, records, await checkDelivery(place.cluster, output, records))
+    assertDelivered(name, records, await checkDelivery(place.cluster, output, records))
     return answer
   } finally {
     await subject.stop()

@@ -12,7 +12,7 @@ import { createContainer } from '../../lib/lambda/container.ts'
 import { bellEvent } from '../bell-event.ts'
 import { NumberedRecords } from '../numbered-records.ts'
 import { type Resources, resourcesNow, resourcesSince } from '../resources.ts'
-import { serve } from '../subject.ts'
+import { serve } from '../serve.ts'
 import { lambdaContext } from './lambda-context.ts'
 import { Observed, observedContainer } from './observed-container.ts'
 

@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { keyOf, numberedValue } from '../numbered-records.ts'
 import type { DrainAnswer } from '../ours/relay-subject.ts'
 import { resourcesNow, resourcesSince } from '../resources.ts'
-import { serve } from '../subject.ts'
+import { serve } from '../serve.ts'
 import { KafkajsRelay, type KafkajsWindow } from './kafkajs-relay.ts'
 
 export type KafkajsQuestion =

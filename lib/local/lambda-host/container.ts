@@ -5,6 +5,7 @@ import { containerEnv, type FunctionSpec } from './function-spec.ts'
 import { type InvocationEnd, type InvokeReport, reportLine } from './invoke-result.ts'
 import { LogFile } from './log-file.ts'
 import { exceedsMemory, memoryUse } from './memory.ts'
+import { nodeFlags } from './node-flags.ts'
 import { RuntimeApi } from './runtime-api.ts'
 
 /**
@@ -56,7 +57,7 @@ export class Container {
     this.#api = await this.#openApi()
     this.#process = await startSupervised({
       command: process.execPath,
-      args: [`--max-old-space-size=${Math.floor(this.spec.memoryMb * 0.9)}`, bootstrap],
+      args: [...nodeFlags(this.spec.memoryMb), bootstrap],
       cwd: this.spec.taskRoot,
       env: containerEnv(this.spec, this.#api.address, this.id),
       logFile: this.log.path,

@@ -6,7 +6,7 @@ export interface DeployOptions {
   readonly code: { readonly bundleDir: string } | { readonly entry: string }
   /** Module and export, for example `relay.handler`. */
   readonly handler: string
-  /** Default 512. Also sets the heap limit of the process, to nine tenths of it. */
+  /** Default 512. Also sets the heap limits of the process, as Lambda does (node-flags.ts). */
   readonly memoryMb?: number
   /** Default 30 s. */
   readonly timeoutMs?: number
