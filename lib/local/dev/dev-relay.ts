@@ -120,7 +120,7 @@ export class DevRelay {
   async #deploy(module: RelayModule): Promise<void> {
     const { host, stack, settings, workDir } = this.#its
     const { prefix, ringing, timeoutMs, memoryMb, env } = settings
-    const generation = nextGeneration(join(stack.dataDir, 'generation'))
+    const generation = nextGeneration(join(stack.dataDir, 'generations', this.#functionName))
     await deployRelay(host, stack, {
       functionName: this.#functionName,
       module: this.#path,

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * The number of the next deployment, kept beside the fence table and as long as it: functions with a number below that
- * of the fence records would stand down as containers of an older deployment (R14). For one process at a time.
+ * The number of a function's next deployment, kept beside the fence table and as long as it: functions with a number
+ * below that of the fence records would stand down as containers of an older deployment (R14). For one process at a time.
  */
 export function nextGeneration(file: string): number {
   const generation = lastGeneration(file) + 1

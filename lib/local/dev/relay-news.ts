@@ -23,6 +23,7 @@ export class RelayNews {
   #tally = nothingYet
   #telling: Promise<void> | null = null
   #toldAtMs = Number.NEGATIVE_INFINITY
+  #toldFailure = ''
   readonly #over = new AbortController()
 
   constructor(parts: NewsParts) {
@@ -62,7 +63,8 @@ export class RelayNews {
     this.#tally = nothingYet
     const { failure } = tally
     if (isWorthALine(tally, quietWhenIdle)) say(`${tallyLine(tally)}${failure ? `: ${failure.message}` : ''}`)
-    if (failure?.containerId) say(`  log: ${logOf(failure.containerId)}`)
+    if (failure?.containerId && failure.message !== this.#toldFailure) say(`  log: ${logOf(failure.containerId)}`)
+    this.#toldFailure = failure?.message ?? this.#toldFailure
     for (const lane of tally.stopped) await this.#tellStop(lane)
   }
 

@@ -43,11 +43,13 @@ test('the first invocation is told at once, all further ones of a second in one 
   ])
 })
 
-test('a failure is told with its reason and the log that has all of it', async () => {
+test('a failure is told with its reason, and a new one with the log that has all of it', async () => {
   const { clock, lines, news } = scene()
   news.note(failed('RelayError', 'TOPIC_MISSING: topic x does not exist'))
   await clock.advance(200)
   news.note(done(1))
+  news.note(failed('Runtime.ExitError', 'Runtime exited'))
+  await clock.advance(1_000)
   news.note(failed('Runtime.ExitError', 'Runtime exited'))
   await clock.advance(1_000)
   expect(lines).toEqual([
@@ -55,6 +57,7 @@ test('a failure is told with its reason and the log that has all of it', async (
     '0 s:   log: logs/c1.log',
     '1 s: 1 invocation ok, 10 records in 1 window: 5 outputs; 1 invocation failed: Runtime.ExitError: Runtime exited',
     '1 s:   log: logs/c1.log',
+    '2 s: 1 invocation failed: Runtime.ExitError: Runtime exited',
   ])
 })
 
