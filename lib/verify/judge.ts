@@ -7,7 +7,7 @@ import {
   unseenRecords,
 } from './checks/delivery.ts'
 import { deadLettersReproduced, overlappingSessions, waitingLanes } from './checks/lanes.ts'
-import { committedOffsets, lagBehindEnd, sourceCut } from './checks/positions.ts'
+import { committedOffsets, lagBehindEnd, sourceCut, startedAtAll } from './checks/positions.ts'
 import { foreignRecords, unexplainedRecords } from './checks/strangers.ts'
 import { abortedTransactions, committedHidden, openTransactions, uncommittedSeen } from './checks/transactions.ts'
 import type { Finding } from './finding.ts'
@@ -36,6 +36,7 @@ export const checks: readonly Check[] = [
   lagBehindEnd,
   abortedTransactions,
   committedOffsets,
+  startedAtAll,
   sourceCut,
   overlappingSessions,
   waitingLanes,

@@ -64,6 +64,7 @@ export function verifyContract(
     })
 
     scenario('is never accused of anything while it works', async (scene) => {
+      await scene.ring()
       for (let round = 0; round < 6; round++) {
         await scene.produce(0, [...range(round * 40, round * 40 + 30), 'no json'])
         await scene.produce(1, range(round * 40 + 1_000, round * 40 + 1_030))
@@ -75,9 +76,9 @@ export function verifyContract(
       expect(await scene.verify({ complete: true })).toMatchObject({ ...counts, ok: true, records: 366, expected: 366 })
     })
 
-    scenario('has nothing to prove before its first ring', async (scene) => {
+    scenario('is not proven before its first ring, or by a wrong prefix', async (scene) => {
       await scene.produce(0, [1, 2, 3])
-      expect(await scene.verify()).toMatchObject({ ...counts, ok: true, records: 0, expected: 0, lag: 3 })
+      expect(await scene.verify()).toMatchObject({ ...counts, verdict: 'unproven', records: 0, expected: 0, lag: 3 })
     })
 
     scenario('has lost a record whose offset was committed without its output', async (scene) => {

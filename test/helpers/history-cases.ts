@@ -153,7 +153,7 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
   [
     'nothing committed yet is lag',
     { sources: [{ ...abc, committed: null, metadata: null }], outputs: [{ shows: [] }] },
-    ['lag noted 3'],
+    ['lag noted 3', 'started unproven 1'],
   ],
   [
     'a record of an aborted transaction seen',
@@ -365,7 +365,7 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
         },
       ],
     },
-    ['lag noted 1', 'offsets violated 1'],
+    ['lag noted 1', 'offsets violated 1', 'started unproven 1'],
   ],
   [
     'the source was cut before it was relayed',

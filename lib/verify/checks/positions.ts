@@ -88,4 +88,21 @@ export function sourceCut({ sources }: History): Finding {
   )
 }
 
+/** 19. Started: something is committed. Else nothing is proven: the relay never ran, or it runs under another prefix. */
+export function startedAtAll({ sources, lanes }: History): Finding {
+  const isStarted = sources.some(
+    ({ committed, committedAfter, records }) => committed !== null || committedAfter !== null || records > 0,
+  )
+  const [first] = lanes
+  return {
+    check: 'started',
+    status: isStarted ? 'held' : 'unproven',
+    count: isStarted ? 0 : sources.length,
+    detail: isStarted
+      ? 'the relay has begun'
+      : `nothing was ever committed by ${first?.transactionalId}: is the prefix right?`,
+    examples: [],
+  }
+}
+
 const fenceOf = (lane: LaneState | undefined) => (lane === undefined || lane.fence === 'not read' ? null : lane.fence)

@@ -39,7 +39,7 @@ describe('what is not held against a relay', () => {
       { transactionalId: laneId(0), producerId: null, fence: fence({ committedUntil: new Map([[0, 1n]]) }) },
     ]
     const sources = [{ gives: ['a'], committed: null, metadata: null }]
-    expect(complaints({ sources, outputs: [{ shows: [] }], lanes })).toEqual(['lag noted 1'])
+    expect(complaints({ sources, outputs: [{ shows: [] }], lanes })).toEqual(['lag noted 1', 'started unproven 1'])
   })
 
   test('fence records that were not read', () => {
