@@ -8,7 +8,10 @@ export { FenceHandle, type Hold } from './fence-handle.ts'
 export type { HeldFence } from './fence-rules.ts'
 export type { Announcement, Ending, Producer } from './owner-rules.ts'
 
-export type FenceRequest = Omit<AcquireRequest, 'nonce' | 'lineage' | 'nowMs'>
+export interface FenceRequest extends Omit<AcquireRequest, 'nonce' | 'lineage' | 'nowMs'> {
+  /** Somebody else is known to have had the lane since `held`: a try on it would only be refused. Default false. */
+  readonly heldIsOutdated?: boolean
+}
 
 export type AcquireResult =
   | Acquired
@@ -36,7 +39,7 @@ export interface Acquired {
 const racesMax = 5
 
 /**
- * Step 1: one conditional write, and one read before it unless this container held the lane before.
+ * Step 1: one conditional write, and one read before it unless this container was the last to hold the lane.
  *
  * Guarantee: of all who found the same record exactly one acquires; the others decide anew on the record that won.
  * Errors: the store's; no work may follow them (R7), though the lane may now be leased to nobody until the lease ends.
@@ -68,11 +71,11 @@ type Refused = Exclude<Decision, Granted>
 /** What this container knows is good enough for a try, since the write is conditional on it, but never for a refusal. */
 async function firstLook(
   store: FenceStore,
-  { id, held }: FenceRequest,
+  { id, held, heldIsOutdated = false }: FenceRequest,
   decide: (record: FenceRecord) => Decision,
   deadline: Deadline,
 ): Promise<FenceRecord | null> {
-  return held && 'write' in decide(held.record) ? held.record : store.read(id, deadline)
+  return held && !heldIsOutdated && 'write' in decide(held.record) ? held.record : store.read(id, deadline)
 }
 
 function refusal({ kind, record }: Refused): AcquireResult {

@@ -9,7 +9,7 @@ import type { LaneId } from './lane-id.ts'
 import { LaneReader } from './lane-reader.ts'
 import type { Look } from './look.ts'
 import { learnBatchBounds, type RelayTopics } from './relay-topics.ts'
-import type { RelayRuntime } from './runtime.ts'
+import type { RelayRuntime, WarmLane } from './runtime.ts'
 
 /** The lane is ours, or why it is not. */
 export type Opened =
@@ -104,9 +104,16 @@ function acquire(
     mayPreempt,
     offsetsFound: seen.allCommitted,
     held: runtime.warm.get(id.transactionalId)?.held ?? null,
+    heldIsOutdated: hasMovedSince(runtime.warm.get(id.transactionalId), seen),
     acceptStopped: false,
   }
   return acquireFence(fences, clock, random, request, deadline)
+}
+
+/** Step 0 saw another position than the one where we left the lane: somebody else has had it. */
+function hasMovedSince(warm: WarmLane | undefined, { committed }: Look): boolean {
+  const left = warm?.resume?.positions ?? new Map<number, bigint>()
+  return [...left].some(([partition, position]) => committed.get(partition) !== position)
 }
 
 /**

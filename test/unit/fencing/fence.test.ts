@@ -136,6 +136,27 @@ describe('what a fence costs (R7)', () => {
     }
     expect(store.writes).toHaveLength(20)
   })
+
+  test('two writes and one read when it is known that another container had the lane meanwhile', async () => {
+    const { own, store } = lane()
+    const first = await own()
+    await first.handle.release(settledAt(10n), soon())
+    const other = await own({ container: 'container-b' })
+    await other.handle.release(settledAt(20n), soon())
+    const before = { writes: store.writes.length, reads: store.reads }
+    const back = await own({ held: first.handle.held, heldIsOutdated: true })
+    await back.handle.release(settledAt(30n), soon())
+    expect(back).toMatchObject({ continued: false, handle: { token: 3 } })
+    expect(store.writes.length - before.writes).toBe(2)
+    expect(store.reads - before.reads).toBe(1)
+  })
+
+  test('a lane that was last held here goes on even when it is wrongly taken for outdated', async () => {
+    const { own } = lane()
+    const first = await own()
+    await first.handle.release(settledAt(10n), soon())
+    expect((await own({ held: first.handle.held, heldIsOutdated: true })).continued).toBe(true)
+  })
 })
 
 describe('going on in the same container', () => {
