@@ -232,6 +232,24 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['count unproven 1', 'lost violated 1'],
   ],
   [
+    'what one source partition has in another output says nothing of where retention has cut',
+    {
+      sources: [{ gives: [['b', 1]] }, { gives: ['x', 'y'] }],
+      outputs: [
+        {
+          shows: ['y'],
+          logStart: 5n,
+          from: 5n,
+          until: 6n,
+          end: 6n,
+          transactions: [transaction({ producerId: producerOf(1), visible: 1 })],
+        },
+        { shows: ['b'] },
+      ],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
     'the relay started at an event that nobody remembers',
     { sources: [{ ...abc, before: 'unknown start' }], outputs: [{ shows: ['b', 'c'] }] },
     ['count unproven 1', 'unseen unproven 1'],

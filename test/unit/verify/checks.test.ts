@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { duplicatedRecords, lostRecords, outOfOrder, unseenRecords } from '../../../lib/verify/checks/delivery.ts'
+import { deadLettersReproduced, waitingLanes } from '../../../lib/verify/checks/lanes.ts'
 import { lagBehindEnd } from '../../../lib/verify/checks/positions.ts'
 import { abortedTransactions, openTransactions } from '../../../lib/verify/checks/transactions.ts'
 import type { Check } from '../../../lib/verify/judge.ts'
@@ -138,6 +139,47 @@ describe('what is said, and where', () => {
       one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], isCompacted: true }] }),
       '1 output cannot be seen now: the output topic is compacted: verify before compaction, or by a topic that is not compacted',
       ['in/0/1, not in out/0 (compacted)'],
+    ],
+    ['fence records that are fine', waitingLanes, one(['a', 'b', 'c']), 'no lane is stopped or abandoned', []],
+    [
+      'fence records of which some were never made',
+      waitingLanes,
+      one(['a', 'b', 'c'], { lanes: [{ transactionalId: laneId(0), producerId: null, fence: null }] }),
+      'no lane is stopped or abandoned',
+      [],
+    ],
+    [
+      'fence records that were not read',
+      waitingLanes,
+      one(['a', 'b', 'c'], { lanes: [{ transactionalId: laneId(0), producerId: null, fence: 'not read' }] }),
+      'fence records were not read: give their table',
+      [],
+    ],
+    [
+      'a lane that waits beside one that is fine',
+      waitingLanes,
+      one(['a', 'b', 'c'], {
+        lanes: [
+          { transactionalId: laneId(0), producerId: null, fence: fence() },
+          { transactionalId: laneId(1), producerId: null, fence: fence({ dirty: true }) },
+        ],
+      }),
+      '1 lane stopped or abandoned',
+      ['p.copy.in.1 was left at work: ring the relay'],
+    ],
+    [
+      'dead letters',
+      deadLettersReproduced,
+      one([], { deadLetters: { found: 2, notReproduced: 0 } }),
+      '2 dead letters',
+      [],
+    ],
+    [
+      'dead letters that would pass',
+      deadLettersReproduced,
+      one([], { deadLetters: { found: 2, notReproduced: 1 } }),
+      '2 dead letters, of which 1 would pass now: the relay or what it depends on has changed',
+      [],
     ],
     [
       'a transaction that holds nothing yet',
