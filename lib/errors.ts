@@ -27,7 +27,6 @@ export const errorCodes = {
   OFFSET_REGRESSED: ['stop-lane', 'The committed offset is below the one remembered in the fence record.'],
   OFFSET_MOVED: ['stop-lane', 'The committed offset was changed by something other than this relay.'],
   PREFIX_SHARED: ['stop-lane', 'Another deployment uses the same transactional id prefix.'],
-  FORMAT_TOO_NEW: ['stop-lane', 'The fence record was written by a newer version of Fencepost.'],
   RECORD_REJECTED_STOP: ['stop-lane', 'A record failed and the relay says onError: stop.'],
   // a lane that waits
   SOURCE_BLOCKED: ['retry', 'An open transaction in the source holds back read_committed readers.'],
@@ -41,6 +40,7 @@ export const errorCodes = {
   FENCE_STORE_UNAVAILABLE: ['retry', 'The fence table did not answer.'],
   FENCE_STORE_THROTTLED: ['retry', 'The fence table refuses requests because its capacity is exceeded.'],
   FENCE_TABLE_MISSING: ['fix-config', 'The fence table does not exist or may not be used.'],
+  FORMAT_TOO_NEW: ['fix-config', 'The fence record was written by a newer version of Fencepost.'],
   FENCE_RECORD_INVALID: [
     'fix-config',
     'A fence record cannot be read: it was changed by something other than Fencepost.',

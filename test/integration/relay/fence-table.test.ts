@@ -3,7 +3,7 @@ import { type HttpFault, type HttpFaults, startHttpFaults } from '../../../lib/l
 import { copyAfter, gate } from '../../helpers/gates.ts'
 import { initProducer } from '../../helpers/kafka-client.ts'
 import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
-import { fenceOf } from '../../helpers/operator.ts'
+import { editFence, fenceOf } from '../../helpers/operator.ts'
 import { fenceTable, type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { eventOf, failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
 import { dynamoDbEndpoint } from '../../helpers/stack.ts'
@@ -90,6 +90,20 @@ describe('the fence table while a lane works', () => {
     expect(onlyLane(await ringing)).toMatchObject({ kind: 'done', windows: 1 })
     expect(await fenceOf(world.fences, world.lane().transactionalId)).toMatchObject({ dirty: false, owner: null })
     expect(await world.delivered()).toEqual(values)
+  })
+
+  test('throttled when a window must be announced after a death: no work, then everything once', async () => {
+    const { world, faults, fences } = await detouredWorld()
+    const values = await world.produce(5)
+    await ring(await world.container())
+    await editFence(world.fences, world.lane().transactionalId, { working: true })
+    values.push(...(await world.produce(5)))
+    let writes = 0
+    faults.inject(({ target }) => (target.endsWith('.UpdateItem') && ++writes > 1 ? throttled : 'pass'))
+    const failure = await failureOf(ring(await world.container({ fences })))
+    expect(failure).toMatchObject({ code: 'FENCE_STORE_THROTTLED', disposition: 'retry' })
+    expect(await world.delivered()).toEqual(values.slice(0, 5))
+    await everythingOnce(world, values)
   })
 
   test('down at the release: success stands, the record stays dirty, and nothing is relayed twice', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { committedBy, deleteGroup, editFence, moveOffset, resumeLane } from '../../helpers/operator.ts'
+import { relayWorld } from '../../helpers/relay-world.ts'
+import { ring } from '../../helpers/ringing.ts'
 import { goesOn, relayedFive, stopsWith } from '../../helpers/stopped-lanes.ts'
 
 describe('a committed offset that is gone', () => {
@@ -70,4 +72,16 @@ describe('a committed offset that was moved', () => {
     await resumeLane(world, 5)
     await goesOn(world, [...values, ...more])
   })
+})
+
+test('a stopped lane does not hold up its neighbours', async () => {
+  const world = await relayWorld({ source: { partitions: 2 } })
+  const values = await world.produce(3, 0)
+  await ring(await world.container())
+  await world.produce(3, 0)
+  await moveOffset(world.cluster, world.lane(0), 1)
+  values.push(...(await world.produce(3, 1)))
+  const report = await ring(await world.container())
+  expect(report).toMatchObject({ ok: true, lanes: [{ kind: 'stopped', code: 'OFFSET_MOVED' }, { kind: 'done' }] })
+  expect(await world.delivered()).toEqual(values)
 })

@@ -87,6 +87,18 @@ describe('partitions added later', () => {
     expect(await delivered()).toEqual(values)
   })
 
+  test('start at their first record in a lane that a warm container has relayed others of', async () => {
+    const define = (names: Names) => ({ ...startAt('event')(names), partitionsPerLane: 2 })
+    const { container, produce, names, delivered, cluster } = await relayWorld({ define })
+    const warm = await container()
+    const values = await produce(3)
+    await ring(warm, eventOf(names.source, 0, 2))
+    await addPartitions(cluster, names.source, 2)
+    values.push(...(await produce(3, 1)))
+    expect(await ring(warm, eventOf(names.source, 2, 2, 1))).toMatchObject({ ok: true, lanes: [{ kind: 'done' }] })
+    expect(await delivered()).toEqual(values)
+  })
+
   test('count as such where the fence table was lost: more is relayed than startAt asks for, never less', async () => {
     const options = { define: startAt('event'), source: { partitions: 2 } }
     const { container, produce, names, delivered } = await relayWorld(options)
