@@ -250,6 +250,30 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['count unproven 1', 'unseen unproven 1'],
   ],
   [
+    'one of two outputs is compacted',
+    { sources: [{ gives: ['a', ['b', 1]] }], outputs: [{ shows: [], isCompacted: true }, { shows: ['b'] }] },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'one of two outputs is held back by a stranger',
+    {
+      sources: [{ gives: ['a', ['b', 1]] }],
+      outputs: [
+        { shows: [], end: 4n, heldBy: [{ producerId: 7n, producerEpoch: 0, fromOffset: 0n }] },
+        { shows: ['b'] },
+      ],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'where one of two source partitions started is not known',
+    {
+      sources: [{ gives: ['a'], before: 'unknown start' }, { gives: ['x'] }],
+      outputs: [{ shows: ['x'], transactions: [transaction({ producerId: producerOf(1), visible: 1 })] }],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
     'the relay started at an event that nobody remembers',
     { sources: [{ ...abc, before: 'unknown start' }], outputs: [{ shows: ['b', 'c'] }] },
     ['count unproven 1', 'unseen unproven 1'],
