@@ -17,6 +17,8 @@ import type { Terminal } from './terminal.ts'
 export interface Control {
   readonly subject: Subject
   readonly faults: readonly string[]
+  /** Records per second that it can bear. */
+  readonly rate: number
 }
 
 interface Options {
@@ -24,7 +26,7 @@ interface Options {
   readonly for: number
   readonly every: number
   readonly faults?: readonly string[]
-  readonly rate: number
+  readonly rate?: number
   readonly seed?: number
   readonly control?: string
   readonly dir: string
@@ -53,7 +55,7 @@ export function chaosCommand(controls: Readonly<Record<string, Control>> = {}): 
       .option('--for <duration>', 'how long, under load (default: 2m)', duration('5s', '24h'), forDefaultMs)
       .option('--every <duration>', 'a fault so often (default: 5s)', duration('1s', '1h'), everyDefaultMs)
       .option('--faults <names>', 'only these kinds, separated by commas (default: all)', faultList)
-      .option('--rate <records>', 'records per second', wholeNumber(1, 20_000), perSecondDefault)
+      .option('--rate <records>', `records per second (default: ${perSecondDefault})`, wholeNumber(1, 20_000))
       .option('--seed <number>', 'decides which fault comes when (default: drawn)', wholeNumber(0, 2 ** 32 - 1))
       .addOption(kafkaOption())
       .addOption(dirOption())
@@ -65,9 +67,9 @@ export function chaosCommand(controls: Readonly<Record<string, Control>> = {}): 
 }
 
 async function chaos(options: Options, controls: Readonly<Record<string, Control>>, terminal: Terminal): Promise<void> {
-  const { json = false, kafka, rate, seed = drawnSeed() } = options
-  const { subject, faults: itsFaults } = tried(options.control, controls)
-  const faults = options.faults ?? itsFaults
+  const { json = false, kafka, seed = drawnSeed() } = options
+  const { subject, ...itsOwn } = tried(options.control, controls)
+  const { rate = itsOwn.rate, faults = itsOwn.faults } = options
   const plan = { subject, kafka, rate, seed, faults, forMs: options.for, everyMs: options.every }
   checkRoom(plan)
   for (const line of chaosIntroduction(plan)) terminal.err(line)
@@ -85,7 +87,7 @@ async function chaos(options: Options, controls: Readonly<Record<string, Control
 const drawnSeed = (): number => Math.floor(Math.random() * 2 ** 32)
 
 function tried(name: string | undefined, controls: Readonly<Record<string, Control>>): Control {
-  if (name === undefined) return { subject: fencepost, faults: faultNames }
+  if (name === undefined) return { subject: fencepost, faults: faultNames, rate: perSecondDefault }
   const control = controls[name]
   if (control) return control
   throw new RelayError(

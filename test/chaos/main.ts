@@ -3,6 +3,8 @@ import { Command } from 'commander'
 import { chaosCommand } from '../../lib/cli/chaos.ts'
 import { runProgram } from '../../lib/cli/run-program.ts'
 import { processTerminal } from '../../lib/cli/terminal.ts'
+import { naiveKafkajs } from './controls/naive-kafkajs.ts'
 
+const command = chaosCommand({ 'naive-kafkajs': naiveKafkajs })
 const root = new Command('npm run').description('Chaos on real processes')
-process.exitCode = await runProgram(root, [chaosCommand()], ['chaos', ...process.argv.slice(2)], processTerminal())
+process.exitCode = await runProgram(root, [command], ['chaos', ...process.argv.slice(2)], processTerminal())

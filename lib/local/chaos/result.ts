@@ -54,7 +54,7 @@ export function resultOf(parts: ResultParts): ChaosResult {
     subject: parts.subject,
     seed: parts.seed,
     records: report.records,
-    lost: Math.max(report.lost, tally.lost),
+    lost: Math.max(report.lost, tally.lost - report.lag),
     duplicated: Math.max(report.duplicated, tally.duplicated),
     outOfOrder: Math.max(report.outOfOrder, tally.outOfOrder),
     abortedSeen: report.abortedSeen,
