@@ -6,6 +6,10 @@ import { fetchCommitted } from '../../lib/kafka/committed.ts'
 import { kafkaErrorName } from '../../lib/kafka/errors.ts'
 import type { TopicPartition } from '../../lib/kafka/record.ts'
 import type { LaneId } from '../../lib/relay/lane-id.ts'
+import { planReset } from '../../lib/relay/operator/plan-reset.ts'
+import { resetLane } from '../../lib/relay/operator/reset-lane.ts'
+import { resumeLane as resume } from '../../lib/relay/operator/resume-lane.ts'
+import { relayTopics } from '../../lib/relay/relay-topics.ts'
 import { soon } from './fences.ts'
 import { within } from './kafka-client.ts'
 import type { RelayWorld } from './relay-world.ts'
@@ -18,16 +22,18 @@ function assertDone(what: string, code: number | undefined): void {
   if (code !== 0) throw new Error(`${what} was answered ${kafkaErrorName(code ?? -1)}`)
 }
 
-/** The lane's committed offset as Kafka has it, with who committed it. */
+/** The lane's committed offset as Kafka has it, with who committed it. A commit is answered before its offsets are stable. */
 export async function committedBy(
   cluster: Cluster,
   lane: LaneId,
 ): Promise<{ offset: bigint | null; metadata: string }> {
   const places = lane.partitions.map((partition) => ({ topic: lane.topic, partition }))
   const question = { group: lane.group, partitions: places, requireStable: true }
-  const [answer] = await fetchCommitted(cluster, question, within(10_000))
-  if (answer === undefined || !('offset' in answer)) throw new Error('the committed offset is not known')
-  return answer
+  for (const deadline = within(10_000); deadline.remainingMs() > 0; await cluster.clock.sleep(5)) {
+    const [answer] = await fetchCommitted(cluster, question, deadline)
+    if (answer && 'offset' in answer) return answer
+  }
+  throw new Error('the committed offset is not known')
 }
 
 /** A plain OffsetCommit, as `kafka-consumer-groups --reset-offsets` sends it; a memberless group takes it from anybody. */
@@ -110,9 +116,13 @@ export async function fenceOf(fences: FenceStore, id: string): Promise<FenceReco
   return record
 }
 
-/** Lets a stopped lane go on from where it is, or from `resetTo`. */
-export async function resumeLane({ fences, lane }: RelayWorld, resetTo?: number): Promise<void> {
-  const { transactionalId, partitions } = lane()
-  const reset = resetTo === undefined ? null : new Map(partitions.map((partition) => [partition, BigInt(resetTo)]))
-  await editFence(fences, transactionalId, { stopped: null, resetTo: reset })
+/** Lets a stopped lane go on from where it is, or from `to`, as the operators' commands do. */
+export async function resumeLane(world: RelayWorld, to?: number): Promise<void> {
+  const operator = await world.container({ settings: { generation: null, container: 'operator' } })
+  const id = world.lane()
+  if (to === undefined) return void (await resume(operator, id, within(10_000)))
+  const topics = await relayTopics(operator, within(10_000), 'fresh')
+  const place = { to: 'offsets', offsets: new Map(id.partitions.map((partition) => [partition, BigInt(to)])) } as const
+  const plans = await planReset(operator, topics, { lanes: [id], place, acceptNewSource: true }, within(10_000))
+  for (const plan of plans) await resetLane(operator, topics, plan, within(20_000))
 }
