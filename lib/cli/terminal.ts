@@ -10,7 +10,7 @@ export interface Terminal {
   readonly screen?: Screen
   /** What somebody types in answer; left out where nobody can: stdin is no terminal. */
   ask?(question: string): Promise<string>
-  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; its reason is an Interrupted. */
+  /** Aborted by Ctrl-C, SIGTERM, SIGHUP or a closed pipe behind stdout; its reason is an Interrupted. */
   readonly interrupted: AbortSignal
 }
 
@@ -50,6 +50,10 @@ export function processTerminal(): Terminal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => controller.abort(new Interrupted(signal)))
   }
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    controller.abort(new Interrupted('SIGPIPE')) // nobody reads any more, as behind `| head`
+  })
   return {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
