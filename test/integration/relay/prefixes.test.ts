@@ -51,7 +51,7 @@ describe('a prefix that another deployment uses too', () => {
       expect(stop.message).toContain(`lane ${world.lane().transactionalId} was overtaken by offsets of token 2`)
       expect(stop.message).toContain('another deployment with another table uses this prefix; give each its own')
       expect(await world.delivered()).toEqual(values)
-      await resumeLane(world)
+      await resumeLane(world, values.length)
       await goesOn(world, [...values, ...(await world.produce(3))])
     },
   )
