@@ -36,16 +36,22 @@ const rowsOf = (lane: LaneStatus, nowMs: number): readonly string[][] =>
   ])
 
 function notesOf(status: LaneStatus, nowMs: number): readonly string[] {
-  const { lane, stopped, resetTo, attempts, openTransaction, partitions } = status
+  const { lane, stopped, resetTo, attempts, openTransaction } = status
   const notes: string[] = []
   if (stopped) notes.push(`✗ ${lane} stopped ${fromNow(stopped.atMs, nowMs)}. ${stopped.message}`)
   if (resetTo) notes.push(`· ${lane} is being reset to ${JSON.stringify(resetTo)}; its next owner finishes that`)
   if (attempts > 0) notes.push(`? ${lane}: its owner died at work ${attempts} times since the position last moved`)
-  const foreign = partitions.filter(({ offsetIsOurs }) => !offsetIsOurs).map(({ partition }) => partition)
-  if (foreign.length > 0)
-    notes.push(`? ${lane}: the committed offset of partition ${foreign.join(', ')} is not its own`)
+  notes.push(...foreignOffsets(status))
   if (openTransaction) notes.push(`· ${lane} ${transactionNote(openTransaction, nowMs)}`)
   return notes
+}
+
+/** The position shown is then the one that the fence record remembers. */
+function foreignOffsets({ lane, partitions, dirty }: LaneStatus): readonly string[] {
+  const foreign = partitions.filter(({ offsetIsOurs }) => !offsetIsOurs).map(({ partition }) => partition)
+  if (foreign.length === 0) return []
+  const certainty = dirty ? 'windows may have been committed past the position shown' : 'it stood at the position shown'
+  return [`? ${lane}: the committed offset of partition ${foreign.join(', ')} is not its own; ${certainty}`]
 }
 
 const transactionNote = (
