@@ -69,10 +69,15 @@ const canRedraw = (): boolean => {
   return process.stderr.isTTY === true && !NO_COLOR && !CI && TERM !== 'dumb'
 }
 
+/** Ctrl-D is an empty answer; Ctrl-C, which readline keeps to itself, interrupts as everywhere. */
 async function askOnStderr(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
   try {
-    return await lines.question(question, { signal })
+    return await Promise.race([lines.question(question, { signal }), ended])
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
   } finally {
     lines.close()
   }

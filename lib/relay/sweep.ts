@@ -13,7 +13,7 @@ import type { RelayRuntime } from './runtime.ts'
 
 /** Why a lane without records was opened all the same. */
 export type SweepReason =
-  /** Its owner died: the record is dirty, or still names it after the lease. */
+  /** Its owner died: the record is dirty, still names it after the lease, or a reset is not finished. */
   | 'left behind'
   /** There are offsets of ours and no record: the table was lost. */
   | 'no fence record'
@@ -98,7 +98,7 @@ class Sweep {
     const { clock, cluster } = this.#attendance.runtime
     if (record === null) return 'no fence record'
     if (record.owner !== null && !isExpired(record, clock.now())) return null
-    if (record.owner !== null || record.dirty) return 'left behind'
+    if (record.owner !== null || record.dirty || record.resetTo !== null) return 'left behind'
     if (record.committedAtMs === null || clock.now() - record.committedAtMs >= this.#idleMs) return 'idle'
     const last = await openTransactionOf(cluster, transactionalId, this.#attendance.deadline)
     return last?.state === 'Ongoing' ? 'open transaction' : null

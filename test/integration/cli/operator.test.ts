@@ -7,7 +7,7 @@ import { deploymentEnv } from '../../helpers/deployment-env.ts'
 import { runMarker } from '../../helpers/leftovers.ts'
 import { committedBy, editFence, fenceOf, moveOffset } from '../../helpers/operator.ts'
 import { readCommitted } from '../../helpers/read-committed.ts'
-import { copyRelay, type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
+import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { ring } from '../../helpers/ringing.ts'
 import { relayedFive, stopsWith } from '../../helpers/stopped-lanes.ts'
 
@@ -110,25 +110,28 @@ describe('an operator', () => {
     expect(await world.delivered()).toEqual(values)
   })
 
-  test('redrives dead letters: counted first, sent once, and relayed by the mended relay', async () => {
-    const world = await relayWorld({ define: copyRelay })
-    const values = await world.produce(3)
-    const refusing = await moduleOf(world, true)
-    expect(await fencepost(world, refusing, ['drain', '--json'])).toMatchObject({
-      json: { counts: { deadLetters: 3 } },
-    })
-    const mended = await moduleOf(world)
-    const counted = await fencepost(world, mended, ['redrive', '--dry-run'])
-    expect(counted.code).toBe(0)
-    expect(counted.stdout).toMatch(/3 dead letters to send to 'source-.*'\n {2}TRANSFORM_FAILED +3\n/)
-    const sent = await fencepost(world, mended, ['redrive', '--yes', '--json'])
-    expect(sent).toMatchObject({ code: 0, json: { ok: true, waiting: 3, sent: 3, left: [] } })
-    const again = await fencepost(world, mended, ['redrive', '--yes', '--json'])
-    expect(again).toMatchObject({ code: 0, json: { ok: true, waiting: 0, sent: 0 } })
-    expect(await readCommitted(world.cluster, world.names.source, 1)).toEqual([...values, ...values])
-    await ring(await world.container({ settings: { generation: null } }))
-    expect(await world.delivered()).toEqual(values)
-  })
+  test.each(['4.1', '3.9'] as const)(
+    'redrives dead letters: counted, sent once, relayed when mended, Kafka %s',
+    async (version) => {
+      const world = await relayWorld({ version })
+      const values = await world.produce(3)
+      const refusing = await moduleOf(world, true)
+      expect(await fencepost(world, refusing, ['drain', '--json'])).toMatchObject({
+        json: { counts: { deadLetters: 3 } },
+      })
+      const mended = await moduleOf(world)
+      const counted = await fencepost(world, mended, ['redrive', '--dry-run'])
+      expect(counted.code).toBe(0)
+      expect(counted.stdout).toMatch(/3 dead letters to send to 'source-.*'\n {2}TRANSFORM_FAILED +3\n/)
+      const sent = await fencepost(world, mended, ['redrive', '--yes', '--json'])
+      expect(sent).toMatchObject({ code: 0, json: { ok: true, waiting: 3, sent: 3, left: [] } })
+      const again = await fencepost(world, mended, ['redrive', '--yes', '--json'])
+      expect(again).toMatchObject({ code: 0, json: { ok: true, waiting: 0, sent: 0 } })
+      expect(await readCommitted(world.cluster, world.names.source, 1)).toEqual([...values, ...values])
+      await ring(await world.container({ settings: { generation: null } }))
+      expect(await world.delivered()).toEqual(values)
+    },
+  )
 
   test.each([
     [['reset', '--to', 'yesterday'], 2, '"yesterday" is none of earliest, latest, 1200 (an offset)'],

@@ -24,7 +24,7 @@ let host: LambdaHost
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'fencepost-poison-'))
   host = createLambdaHost()
-  for (const trigger of ['relay', 'sweep'] as const) await bundleRelay(module, trigger, join(dir, trigger))
+  for (const trigger of ['relay', 'sweep', 'status'] as const) await bundleRelay(module, trigger, join(dir, trigger))
 })
 afterAll(async () => {
   await host.stop()
@@ -35,7 +35,7 @@ afterAll(async () => {
 async function deploy(world: RelayWorld, over: Readonly<Record<string, string>> = {}): Promise<void> {
   const { source: SOURCE, output: OUTPUT, dead: DEAD } = world.names
   const env = { ...(await deploymentEnv(world)), SOURCE, OUTPUT, DEAD, ...over }
-  for (const trigger of ['relay', 'sweep']) {
+  for (const trigger of ['relay', 'sweep', 'status']) {
     const code = { bundleDir: join(dir, trigger) }
     await host.deploy({ name: `${world.prefix}-${trigger}`, code, handler: 'index.handler', timeoutMs, memoryMb, env })
   }
@@ -141,6 +141,9 @@ describe('in functions', () => {
     expect(committedUntil).toEqual(new Map([[0, 1n]]))
     expect(await relayed(world, 1, 0)).toEqual(['a'])
     expect(await host.invoke(`${world.prefix}-sweep`, {})).toMatchObject({ payload: { lanes: 1, stopped: [stop] } })
+    const status = await host.invoke(`${world.prefix}-status`, {})
+    const waiting = { state: 'stopped', lag: '2', stopped: { code: 'RECORD_REJECTED_STOP' }, owner: null }
+    expect(status).toMatchObject({ payload: { ok: false, lanes: [{ lane: lane.transactionalId, ...waiting }] } })
 
     await deploy(world, { ON_ERROR: 'stop', MENDED: 'yes' })
     await resumeLane(await world.container(), lane, within(10_000))

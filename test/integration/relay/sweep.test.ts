@@ -92,6 +92,17 @@ describe('a lane whose owner died after its last commit', () => {
     expect(await fenceOf(world.fences, lane.transactionalId)).toMatchObject({ dirty: false, owner: null })
   })
 
+  test('in the middle of a reset: the reset is finished, and the next sweep relays from there', async () => {
+    const { world, lane, values } = await relayedFive()
+    await editFence(world.fences, lane.transactionalId, { resetTo: new Map([[0, 2n]]) })
+    const report = await sweep(await world.container())
+    expect(report.refreshed).toEqual(new Map([[lane.transactionalId, 'left behind']]))
+    expect((await committedBy(world.cluster, lane)).offset).toBe(2n)
+    expect(await fenceOf(world.fences, lane.transactionalId)).toMatchObject({ resetTo: null, dirty: false })
+    await sweep(await world.container())
+    expect(await world.delivered()).toEqual([...values, ...values.slice(2)])
+  })
+
   test('or seems to, while its lease lives: left alone', async () => {
     const { world, lane } = await relayedFive()
     const owner = { nonce: 'alive', container: 'alive', requestId: 'alive' }
