@@ -6,7 +6,8 @@ export interface Header {
 
 /**
  * One record as it stands in the log. `key` and `value` may be views into a larger fetched buffer: copy what outlives
- * the window. A null value is a tombstone; an empty one is not.
+ * the window. A null value is a tombstone; an empty one is not. A record is a view itself: take its fields one by one,
+ * a spread (`...record`) has none of them.
  */
 export interface KafkaRecord {
   readonly topic: string

@@ -39,12 +39,17 @@ export class Cursor {
     return this.take(length)
   }
 
+  /** Passes a length and that many bytes; answers the length, -1 for null. */
+  skipField(): number {
+    const length = this.varint()
+    if (length !== -1) this.pass(length)
+    return length
+  }
+
   /** The next `length` bytes, as a view. */
   take(length: number): Buffer {
-    if (length < 0 || length > this.leftBytes)
-      throw new Error(`a length of ${length} where ${this.leftBytes} bytes are left`)
     const start = this.at
-    this.at += length
+    this.pass(length)
     return this.bytes.subarray(start, this.at)
   }
 
@@ -54,6 +59,12 @@ export class Cursor {
     for (let i = 0; i < length; i++) if (this.bytes[this.at + i] !== wanted[i]) return false
     this.at += length
     return true
+  }
+
+  private pass(length: number): void {
+    if (length < 0 || length > this.leftBytes)
+      throw new Error(`a length of ${length} where ${this.leftBytes} bytes are left`)
+    this.at += length
   }
 
   private longVarint(low: number): number {

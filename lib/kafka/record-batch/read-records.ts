@@ -1,16 +1,6 @@
 import type { Header, KafkaRecord } from '../record.ts'
 import { Cursor } from './cursor.ts'
-
-/** What the batch header says about all of its records. */
-export interface RecordContext {
-  readonly topic: string
-  readonly partition: number
-  readonly baseOffset: bigint
-  readonly recordCount: number
-  readonly timestampType: KafkaRecord['timestampType']
-  readonly baseTimestampMs: number
-  readonly maxTimestampMs: number
-}
+import { LogRecord, type RecordContext } from './log-record.ts'
 
 const noHeaders: readonly Header[] = []
 const recordBytesMin = 7
@@ -45,26 +35,23 @@ class RecordReader {
     const bodyBytes = cursor.varint()
     const end = cursor.at + bodyBytes
     cursor.skip(1) // attributes: none are defined
-    const timestampMs = context.baseTimestampMs + cursor.varint()
-    const record = {
-      topic: context.topic,
-      partition: context.partition,
-      offset: this.nextOffset(),
-      timestampMs: context.timestampType === 'CreateTime' ? timestampMs : context.maxTimestampMs,
-      timestampType: context.timestampType,
-      key: cursor.field(),
-      value: cursor.field(),
-      headers: this.headers(),
-    }
+    const timestampDelta = cursor.varint()
+    const offsetDelta = this.nextOffsetDelta()
+    const keyBytes = cursor.skipField()
+    const keyEnd = cursor.at
+    const valueBytes = cursor.skipField()
+    const valueEnd = cursor.at
+    const headers = this.headers()
     if (cursor.at !== end) throw new Error(`a record of ${bodyBytes} bytes ends ${cursor.at - end} bytes off`)
-    return record
+    const places = { timestampDelta, offsetDelta, keyEnd, keyBytes, valueEnd, valueBytes, headers }
+    return new LogRecord(context, cursor.bytes, places)
   }
 
-  private nextOffset(): bigint {
+  private nextOffsetDelta(): number {
     const delta = this.cursor.varint()
     if (delta <= this.lastOffsetDelta) throw new Error(`offset delta ${delta} follows ${this.lastOffsetDelta}`)
     this.lastOffsetDelta = delta
-    return this.context.baseOffset + BigInt(delta)
+    return delta
   }
 
   private headers(): readonly Header[] {

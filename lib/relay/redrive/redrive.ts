@@ -131,8 +131,9 @@ class RunningRedrive implements RunningRelay {
     if (letter.topic !== to && to === relay.sourceTopic) return `it comes from topic '${letter.topic}'`
     const original = await restoreOriginal(cluster, letter, record, deadline)
     if (original === null) return 'it was cut, and the source has not the record any more'
-    const output = { ...original, timestampMs: timestamp(letter.timestampMs) }
-    return appendOrWhyNot(sink, { topic: to, partition: placeOf(letter, to, original.key, sink), record: output })
+    const { key, value, headers } = original
+    const output = { key, value, headers: headers ?? [], timestampMs: timestamp(letter.timestampMs) }
+    return appendOrWhyNot(sink, { topic: to, partition: placeOf(letter, to, key, sink), record: output })
   }
 }
 

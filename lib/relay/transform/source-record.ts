@@ -47,8 +47,9 @@ export const recordId = (record: KafkaRecord): string => `${record.topic}/${reco
  * @throws RelayError DECODE_FAILED, VALIDATION_FAILED; CONFIG_INVALID for an asynchronous validator
  */
 export function decodeRecord(source: KafkaRecord, topic: Topic): SourceRecord {
-  const key = source.key === null ? null : decode('key', source, source.key, topic.key)
-  if (source.value !== null) return new SourceRecord(source, key, decode('value', source, source.value, topic.value))
+  const { key: keyBytes, value: valueBytes } = source
+  const key = keyBytes === null ? null : decode('key', source, keyBytes, topic.key)
+  if (valueBytes !== null) return new SourceRecord(source, key, decode('value', source, valueBytes, topic.value))
   if (isNullable(topic.value)) return new SourceRecord(source, key, null)
   throw new RelayError(
     'VALIDATION_FAILED',
