@@ -1,5 +1,5 @@
 /**
- * Where `npm start`, `npm test`, `npm run bench` and `npm run fencepost` land on any machine with Node 18 or later: installs
+ * Where `npm start`, `npm test`, `npm run bench`, `npm run chaos` and `npm run fencepost` land on any machine with Node 18 or later: installs
  * what is missing and hands over to Lambda's Node. Plain JavaScript without packages, because neither is there yet.
  * All it says goes to stderr; stdout belongs to the program.
  */
@@ -16,6 +16,7 @@ const entries = {
   demo: ['lib/cli/main.ts', 'demo'],
   cli: ['lib/cli/main.ts'],
   bench: ['bench/main.ts'],
+  chaos: ['test/chaos/main.ts'],
   test: ['scripts/test.ts'],
 }
 

@@ -26,6 +26,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
   {
+    name: 'chaos',
+    about: 'break everything around a relay and the relay itself, then prove that nothing is lost or doubled',
+    load: async () => (await import('./chaos.ts')).chaosCommand(),
+  },
+  {
     name: 'status',
     about: 'show how each lane of a relay stands: position, lag, owner, what stopped it',
     load: async () => (await import('./status.ts')).statusCommand,

@@ -6,5 +6,5 @@ import { processTerminal } from '../../lib/cli/terminal.ts'
 import { naiveKafkajs } from './controls/naive-kafkajs.ts'
 
 const command = chaosCommand({ 'naive-kafkajs': naiveKafkajs })
-const root = new Command('npm run').description('Chaos on real processes')
+const root = new Command('npm run').description('fencepost chaos, with relays that it must catch')
 process.exitCode = await runProgram(root, [command], ['chaos', ...process.argv.slice(2)], processTerminal())

@@ -21,7 +21,7 @@ const subject: Subject = {
  * It commits a message a transaction, so that it is given few. With answers to Produce lost for longer than kafkajs tries
  * again, it aborts, reuses the sequence number in its next transaction, and the broker takes the record for a copy.
  */
-export const naiveKafkajs: Control = { subject, faults: ['lost-reply'], rate: 12 }
+export const naiveKafkajs: Control = { subject, faults: ['lost-reply'], rate: 4 }
 
 class Restarted implements RunningSubject {
   readonly faults = []

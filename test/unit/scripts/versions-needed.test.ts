@@ -9,6 +9,8 @@ test.each([
   ['demo', ['--brokers', 'localhost:9092'], []],
   ['demo', ['--help'], []],
   ['bench', ['throughput', '--json'], ['4.1']],
+  ['chaos', ['--for', '2m'], ['4.1']],
+  ['cli', ['chaos', '--kafka', '3.9'], ['3.9']],
   ['cli', ['dev'], ['4.1']],
   ['cli', ['dev', '--kafka', '3.9'], ['3.9']],
   ['cli', ['verify', '--json'], []],

@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts'
 import { type Network, networkFault, transactionApis } from '../network.ts'
 
-const span = { lastsMs: 3_000, patienceMs: 20_000 }
+const span = { lastsMs: 5_000, patienceMs: 20_000 }
 /** Longer than a client waits for one answer: it has sent the request again, or given up, when this copy arrives. */
 const delayMsMin = 5_500
 const delayMsMore = 3_000
