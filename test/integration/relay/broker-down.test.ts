@@ -75,7 +75,7 @@ describe('the only broker is killed', () => {
     values.push(...(await world.produce(20)))
     const struck = proxy.before('EndTxn', kill)
     const ringing = ring(runtime)
-    await expect.poll(() => struck.fired).toBe(1)
+    await expect.poll(() => struck.fired, { timeout: 10_000 }).toBe(1)
     await restart()
     await ringing
     await ringUntilDone(world, runtime)

@@ -84,7 +84,7 @@ describe('the fence table while a lane works', () => {
     const ringing = ring(await world.container({ fences, define: copyAfter(held.pass) }))
     await held.reached
     harm(faults, fault)
-    await expect.poll(() => faults.seen, { timeout: 5_000 }).toBeGreaterThan(1)
+    await expect.poll(() => faults.seen, { timeout: 10_000 }).toBeGreaterThan(1)
     harm(faults, 'pass')
     held.open()
     expect(onlyLane(await ringing)).toMatchObject({ kind: 'done', windows: 1 })

@@ -65,7 +65,7 @@ describe('no guarantee', () => {
     const { world } = await worldWith('none')
     const values = await world.produce(20)
     expect(onlyLane(await ring(await world.container()))).toMatchObject({ kind: 'done' })
-    await expect.poll(() => world.delivered()).toEqual(values)
+    await expect.poll(() => world.delivered(), { timeout: 10_000 }).toEqual(values)
   })
 
   test('does not wait for its outputs: their failure is told and forgotten, the lane goes on', async () => {
@@ -76,10 +76,10 @@ describe('no guarantee', () => {
     await world.produce(3)
     const blocked = proxy.block('Produce')
     expect(onlyLane(await ring(runtime, undefined, 3_000))).toMatchObject({ kind: 'done' })
-    await expect.poll(() => failures, { timeout: 5_000 }).toEqual(['SESSION_POISONED'])
+    await expect.poll(() => failures, { timeout: 10_000 }).toEqual(['SESSION_POISONED'])
     blocked.lift()
     const later = await world.produce(3)
     expect(onlyLane(await ring(runtime))).toMatchObject({ kind: 'done' })
-    await expect.poll(() => world.delivered()).toEqual(later)
+    await expect.poll(() => world.delivered(), { timeout: 10_000 }).toEqual(later)
   })
 })
