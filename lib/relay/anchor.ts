@@ -31,6 +31,8 @@ export interface Anchored {
   readonly attempts: number
   /** When the positions were committed here; null: they stood already. */
   readonly committedAtMs: number | null
+  /** Whether more than one broker's answer says so: a clean record, or whoever took our own commit of them (step 9). */
+  readonly confirmed: boolean
 }
 
 const triesMax = 5
@@ -73,7 +75,8 @@ async function settle(
   const after = afterReset(reconciled, positions)
   const changes: FenceChanges = fence.record.dirty ? after : { ...after, dirty: true }
   if (Object.keys(changes).length > 0) await fence.note(changes, deadline)
-  return { session, positions, attempts: attemptsNow(found, fence.record, positions), committedAtMs }
+  const confirmed = committedAtMs !== null || !(found?.dirty || reconciled.adopt)
+  return { session, positions, attempts: attemptsNow(found, fence.record, positions), committedAtMs, confirmed }
 }
 
 /** Kafka went on while the table was lost or restored (S9): the offsets' own token and lineage are the newer truth. */

@@ -22,9 +22,10 @@ export async function closeLane(lane: OpenLane, failure: RelayError | null, dead
   if (released.kind !== 'superseded') keepWarm(lane, clean && failure?.disposition !== 'fix-config')
 }
 
-/** Clean only if no outcome is unknown; otherwise the lease is freed and the record stays dirty (R7). */
-function endingOf({ outcomeUnknown, positions, committedAtMs, session }: OpenLane, failure: RelayError | null): Ending {
-  if (outcomeUnknown || failure?.outcome === 'unknown') return { kind: 'unknown' }
+/** Clean only if no outcome is unknown and the positions are sure; otherwise the lease is freed and the record stays dirty (R7). */
+function endingOf(lane: OpenLane, failure: RelayError | null): Ending {
+  const { outcomeUnknown, confirmed, positions, committedAtMs, session } = lane
+  if (outcomeUnknown || !confirmed || failure?.outcome === 'unknown') return { kind: 'unknown' }
   const producer = { id: session.producerId, epoch: session.producerEpoch }
   return { kind: 'settled', committedUntil: positions, committedAtMs, producer }
 }

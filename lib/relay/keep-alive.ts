@@ -25,6 +25,7 @@ export const commitPositionsAgain: LaneTask = {
       )
     }
     lane.committedAtMs = lane.runtime.clock.now()
+    lane.confirmed = true
   },
 }
 

@@ -30,8 +30,13 @@ export interface OpenLane {
   session: TransactionSession
   /** Only for the guarantees below exactly-once. */
   producer: IdempotentProducer | null
-  /** Committed for certain: next offset to read per partition. */
+  /** Next offset to read per partition. Nothing is committed beyond them in this invocation; before it, only once they are `confirmed`. */
   positions: ReadonlyMap<number, bigint>
+  /**
+   * Whether the positions are more than the answer of one broker, which may be an old coordinator's and too low (P1). A
+   * commit makes sure (step 9). Until then the record must stay dirty: it would remember less than was committed.
+   */
+  confirmed: boolean
   /** Source records per window at most; lowered when a refusal asks for smaller windows. */
   recordsCap: number
   /** The same by what the transform manages in its time, as far as this container knows. */
@@ -73,6 +78,7 @@ export type LaneStart = Pick<
   | 'reader'
   | 'session'
   | 'positions'
+  | 'confirmed'
   | 'attempts'
   | 'committedAtMs'
 >

@@ -128,7 +128,7 @@ function warmStart(runtime: RelayRuntime, id: LaneId, topics: RelayTopics, seen:
   const sameLog = record.sourceTopicId === topics.sourceTopicId && record.clusterId === topics.clusterId
   const isKept = acquired.continued && seen.allCommitted && sameLog
   if (!isKept || !samePartitions || !resume.session.reusable) return null
-  return { ...resume, attempts: record.attempts, committedAtMs: null }
+  return { ...resume, attempts: record.attempts, committedAtMs: null, confirmed: true }
 }
 
 /** A stop is recorded durably; any other ending frees the lease for the next ring. */

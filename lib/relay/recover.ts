@@ -43,6 +43,7 @@ async function behindNewBarrier(lane: OpenLane): Promise<void> {
   const found = { ...lane.fence.record, dirty: true }
   const anchored = await anchorLane({ ...lane, found, windowsTried: true }, lane.bell, lane.deadline)
   assertNotBehind(lane, anchored.positions)
+  lane.confirmed = anchored.confirmed || (lane.confirmed && isWhereItWas(lane, anchored.positions))
   lane.outcomeUnknown = false
   lane.session = anchored.session
   lane.positions = anchored.positions
@@ -76,6 +77,11 @@ function assertNotBehind({ positions, id }: OpenLane, now: ReadonlyMap<number, b
     const message = `lane ${id.transactionalId}: partition ${partition} was committed up to ${known}, the broker says ${read}`
     throw new RelayError('OFFSETS_DISAGREE', message, { disposition: 'retry' })
   }
+}
+
+/** No window of ours can have been committed since, and the broker has heard of none. */
+function isWhereItWas({ positions, outcomeUnknown }: OpenLane, now: ReadonlyMap<number, bigint>): boolean {
+  return !outcomeUnknown && [...positions].every(([partition, known]) => now.get(partition) === known)
 }
 
 /**

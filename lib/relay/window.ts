@@ -42,6 +42,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   await commitWindow(lane, sink, window.until) //                              8-10
   const committed = runtime.clock.now()
   lane.positions = window.until //                                             11
+  lane.confirmed = true
   lane.commits++
   lane.committedAtMs = committed
   lane.fencesUnexplained = 0

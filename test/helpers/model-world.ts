@@ -41,6 +41,8 @@ export interface ModelWorldOptions {
   readonly before?: (value: string) => void
   /** Settings by topic: `source`, `output`, `dead`, `repairs`. */
   readonly topics?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Brokers. Default 1. */
+  readonly nodes?: number
 }
 
 type SourceRecord = Parameters<typeof writeToSource<ModelWorld['relay']['source']>>[2][number]
@@ -54,9 +56,9 @@ export class ModelWorld {
   #produced = 0
   #processes = 0
 
-  constructor(transactionVersion: 1 | 2, { before = () => {}, topics = {} }: ModelWorldOptions = {}) {
+  constructor(transactionVersion: 1 | 2, { before = () => {}, topics = {}, nodes = 1 }: ModelWorldOptions = {}) {
     this.relay = copyAfter(before)(names)
-    this.model = new ClusterModel({ clock: this.clock, random: this.#random, transactionVersion })
+    this.model = new ClusterModel({ clock: this.clock, random: this.#random, transactionVersion, nodes })
     for (const name of topicNames) {
       this.model.createTopic({ name, partitions: 1, configs: { 'retention.ms': '-1', ...topics[name] } })
     }
