@@ -27,25 +27,24 @@ export async function inWorkers(
   tell: (outcome: Outcome) => void,
 ): Promise<void> {
   const waiting = [...tasks]
-  const work = Array.from({ length: Math.min(count, tasks.length) }, async () => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: 'simulation' })
-    const next = (): Promise<Outcome> =>
-      new Promise((resolve, reject) => {
-        worker.once('message', resolve)
-        worker.once('error', reject)
-        worker.postMessage(waiting.shift())
-      })
-    try {
-      while (waiting.length > 0) {
-        const outcome = await next()
-        worker.removeAllListeners()
-        tell(outcome)
-      }
-    } finally {
-      await worker.terminate()
+  await Promise.all(Array.from({ length: Math.min(count, tasks.length) }, () => workThrough(waiting, tell)))
+}
+
+function workThrough(waiting: Task[], tell: (outcome: Outcome) => void): Promise<void> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: 'simulation' })
+  return new Promise((resolve, reject) => {
+    const next = () => {
+      const task = waiting.shift()
+      if (task === undefined) void worker.terminate().then(() => resolve())
+      else worker.postMessage(task)
     }
+    worker.on('error', reject)
+    worker.on('message', (outcome: Outcome) => {
+      tell(outcome)
+      next()
+    })
+    next()
   })
-  await Promise.all(work)
 }
 
 export async function perform(task: Task): Promise<Outcome> {

@@ -33,7 +33,7 @@ export class SimContainer {
     if (skewMs !== 0) journal.fault('clock-skew', name, `${skewMs} ms`)
     const awaits = this.dice.fork('awaits')
     this.process = new SimProcess(name, { clock, journal, weather, dice: awaits, plan: plan.functions, skewMs })
-    const network = new SimNetwork(plan.network, this.dice.fork('network'), world, this.process)
+    const network = new SimNetwork(world, this.dice.fork('network'), this.process)
     const wire = new ModelTransport(model, network)
     this.process.onDeath(() => this.breakConnections(wire))
     const processClock = this.process.clock()

@@ -61,10 +61,12 @@ export interface NetworkPlan {
   readonly lateMsMax: number
 }
 
-/** `crash` and `pause` are per await. */
+/** `crash` and `pause` are per await; `critical` are those around the requests on which everything turns, once more. */
 export interface FunctionsPlan {
   readonly crash: number
+  readonly crashCritical: number
   readonly pause: number
+  readonly pauseCritical: number
   readonly pauseMsMax: number
   readonly skewMsMax: number
   readonly cold: number
@@ -196,7 +198,9 @@ function network(dice: Dice): NetworkPlan {
 function functions(dice: Dice): FunctionsPlan {
   return {
     crash: sometimes(dice, 0.001, 0.02, 0.6),
+    crashCritical: sometimes(dice, 0.005, 0.1, 0.4),
     pause: sometimes(dice, 0.001, 0.01),
+    pauseCritical: sometimes(dice, 0.005, 0.1, 0.4),
     pauseMsMax: dice.pick([500, 8_000, 25_000]),
     skewMsMax: dice.pick([0, 0, 500, 6_000]),
     cold: dice.pick([0, 0.1, 0.5]),
@@ -214,7 +218,7 @@ function bells(dice: Dice): BellsPlan {
     overlap: sometimes(dice, 0.05, 0.5, 0.6),
     miss: sometimes(dice, 0.02, 0.3),
     recompose: sometimes(dice, 0.05, 0.5),
-    pullEveryMs: dice.pick([3_000, 10_000]),
+    pullEveryMs: dice.pick([800, 3_000, 10_000]),
     linger: dice.pick([0, 0, 0.5]),
   }
 }

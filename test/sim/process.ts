@@ -7,6 +7,7 @@ import type { Journal } from './journal.ts'
 import type { Weather } from './network.ts'
 import type { FunctionsPlan } from './plan.ts'
 
+const criticalAwaits = new Set(['InitProducerId', 'TxnOffsetCommit', 'Produce', 'EndTxn', 'fence write'])
 const never = (): Promise<never> => new Promise(() => {})
 
 interface Surroundings {
@@ -93,11 +94,13 @@ export class SimProcess {
     await this.running()
     const { dice, plan, journal, weather } = this.surroundings
     if (!weather.isRough) return
-    if (dice.chance(plan.crash)) {
+    const isCritical = criticalAwaits.has(what)
+    if (dice.chance(plan.crash + (isCritical ? plan.crashCritical : 0))) {
       journal.fault('crash', this.name, `${side} ${what}`)
       this.die()
     }
-    if (!this.dead && dice.chance(plan.pause)) this.pauseFor(dice.between(1, plan.pauseMsMax), `${side} ${what}`)
+    const pause = plan.pause + (isCritical ? plan.pauseCritical : 0)
+    if (!this.dead && dice.chance(pause)) this.pauseFor(dice.between(1, plan.pauseMsMax), `${side} ${what}`)
     await this.running()
   }
 

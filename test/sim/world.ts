@@ -9,6 +9,7 @@ import { FenceTable, type FenceWeather } from './fence-table.ts'
 import { SimFunctions } from './functions.ts'
 import { Journal } from './journal.ts'
 import { Judge } from './judge.ts'
+import { LateRequests } from './late-requests.ts'
 import type { Plan } from './plan.ts'
 import { topics } from './sim-relay.ts'
 
@@ -30,6 +31,7 @@ export class World {
   readonly model: ClusterModel
   readonly fences = new FenceTable()
   readonly judge: Judge
+  readonly lateRequests: LateRequests
   /** Of the source as it was at first. */
   readonly sourceId: string
   readonly functions: SimFunctions
@@ -54,6 +56,7 @@ export class World {
     this.sourceId = source.id
     this.judge = new Judge(this, source)
     this.functions = new SimFunctions(this)
+    this.lateRequests = new LateRequests(this)
     this.countTimedOut()
     this.countDropped()
   }

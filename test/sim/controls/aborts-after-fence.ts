@@ -11,7 +11,7 @@ const fencedCodes = [47, 90]
  * it: alive again beside its successor (P4).
  */
 export const abortsAfterFence: Sabotage = {
-  cluster(cluster) {
+  cluster(cluster, { journal }) {
     const revived = new Map<bigint, number>()
     return intercepted(cluster, async (call, send) => {
       const producer = producerOf(call)
@@ -21,6 +21,7 @@ export const abortsAfterFence: Sabotage = {
       const epoch = await abort(call, producer, (revived.get(producer.producerId) ?? 0) + producer.producerEpoch, send)
       if (epoch === null) return answer
       revived.set(producer.producerId, epoch - producer.producerEpoch)
+      journal.note('control', `${call.api} fenced in epoch ${producer.producerEpoch}, revived in ${epoch}`)
       return lowered(call, await send(lifted(call, epoch - producer.producerEpoch)), epoch - producer.producerEpoch)
     })
   },

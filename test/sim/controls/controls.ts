@@ -35,14 +35,14 @@ const movingCoordinators = (plan: Plan): Plan => ({
   functions: { ...plan.functions, cold: 0.3 },
 })
 
-/** Owners that are overtaken in the middle of a window, by successors whose barrier takes long. */
-const slowBarriers = (plan: Plan): Plan => ({
+/** Owners that are overtaken in the middle of a window, by successors that die in their barrier. */
+const brokenBarriers = (plan: Plan): Plan => ({
   ...plan,
   protocol: 2,
-  timing: { ...plan.timing, leaseMs: 2_000 },
-  functions: { ...plan.functions, pause: 0.02, pauseMsMax: 5_000, crash: 0.02 },
-  brokers: { ...plan.brokers, slowMarker: 0.2, slowMarkerMsMax: 2_000 },
-  bells: { ...plan.bells, overlap: 0.5 },
+  nodes: 3,
+  timing: { ...plan.timing, leaseMs: 2_000, functionTimeoutMs: 15_000, transactionTimeoutMs: 30_000 },
+  functions: { ...plan.functions, crash: 0, pause: 0, pauseCritical: 0.04, pauseMsMax: 12_000, crashCritical: 0.06 },
+  bells: { ...plan.bells, overlap: 0.6, pullEveryMs: 800 },
 })
 
 export const controls: readonly Control[] = [
@@ -67,7 +67,7 @@ export const controls: readonly Control[] = [
     name: 'aborts-after-fence',
     breaks: 'R2, P4: aborts when fenced, and goes on',
     sabotage: abortsAfterFence,
-    focus: slowBarriers,
+    focus: brokenBarriers,
   },
   {
     name: 'hides-silence',
