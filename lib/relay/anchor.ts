@@ -68,9 +68,11 @@ async function settle(
   if (reconciled.adopt && lane.windowsTried) throw overtaken(lane, reconciled.adopt.token)
   if (reconciled.adopt) await adopt(lane, reconciled.adopt, deadline)
   const positions = await positionsAfter(lane, reconciled, bell, deadline)
-  await noteFacts(lane, positions, deadline)
   const committer: Committer = { id, topics, fence, session, positions }
+  const isDirty = fence.record.dirty
+  if (!isDirty) await noteFacts(lane, positions, deadline)
   if (mustCommit(reconciled)) await commitOffsetsOnly(committer, positions, deadline)
+  if (isDirty) await noteFacts(lane, positions, deadline) // an F without an offset would be taken for OFFSETS_LOST
   const committedAtMs = mustCommit(reconciled) ? lane.runtime.clock.now() : null
   const after = afterReset(reconciled, positions)
   const changes: FenceChanges = fence.record.dirty ? after : { ...after, dirty: true }
