@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { messageOf, RelayError } from '../errors.ts'
 
 /**
@@ -55,7 +55,12 @@ export type Trigger = 'relay' | 'pull' | 'sweep' | 'status'
  * schedule, `sweep` for a slow one, `status` for operators. `relayModule` exports the relay as its default. The handler
  * is `index.handler`.
  */
-export async function bundleRelay(relayModule: string, trigger: Trigger, outDir: string): Promise<Bundle> {
+export async function bundleRelay(
+  relayModule: string,
+  trigger: Trigger,
+  outDir: string,
+  plugins: Plugin[] = [],
+): Promise<Bundle> {
   const functions = fileURLToPath(new URL('../../functions/', import.meta.url))
   const contents = [
     `import relay from ${JSON.stringify(resolve(relayModule))}`,
@@ -66,7 +71,7 @@ export async function bundleRelay(relayModule: string, trigger: Trigger, outDir:
   const stdin = { contents, resolveDir: dirname(resolve(relayModule)), sourcefile: 'index.ts', loader: 'ts' } as const
   try {
     const { outExtension: _, ...options } = bundleOptions
-    await build({ ...options, stdin, outfile: file, logLevel: 'silent' })
+    await build({ ...options, stdin, outfile: file, plugins, logLevel: 'silent' })
   } catch (error) {
     throw new RelayError('CONFIG_INVALID', `${relayModule} cannot be bundled. ${messageOf(error)}`, { cause: error })
   }

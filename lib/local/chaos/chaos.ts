@@ -62,6 +62,8 @@ export interface ChaosOutcome {
 const sampleEveryMs = 1_000
 /** Without any progress for so long, waiting longer makes no sense: the proof says what is missing. */
 const drainPatienceMs = 60_000
+/** However slow it is. */
+const drainMsMax = 240_000
 const readerPatienceMs = 30_000
 const askMs = 20_000
 
@@ -221,9 +223,10 @@ class ChaosRun {
   async #drain(signal: AbortSignal): Promise<void> {
     const { clock } = this.#around
     const end = await this.#sourceEnd()
+    const beganMs = clock.now()
     let best = 0
-    for (let movedMs = clock.now(); clock.now() - movedMs < drainPatienceMs; ) {
-      if (this.#position.relayed >= end) return
+    for (let movedMs = beganMs; clock.now() - movedMs < drainPatienceMs; ) {
+      if (this.#position.relayed >= end || clock.now() - beganMs > drainMsMax) return
       if (this.#position.relayed > best) movedMs = clock.now()
       best = Math.max(best, this.#position.relayed)
       await clock.sleep(sampleEveryMs, signal)

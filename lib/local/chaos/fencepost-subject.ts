@@ -25,32 +25,48 @@ const lanes = lanesOf(Array(partitions).keys(), partitions, {
   partitionsPerLane: relay.partitionsPerLane,
 })
 
-/** The real bundle in real processes: behind an event source mapping, and behind a schedule that takes over what it finds free. */
-export const fencepost: Subject = {
-  name: 'fencepost',
-  async start(around) {
-    const host = functionHost(around.stack)
-    try {
-      await deploy(host, around)
-      return await attach(host, around)
-    } catch (error) {
-      await host.stop()
-      throw error
-    }
-  },
+/** What was bundled, before any container runs it. */
+export interface RelayBundle {
+  /** The relay's. */
+  readonly module: string
+  readonly trigger: 'relay' | 'pull'
+  readonly dir: string
 }
 
-async function deploy(host: LambdaHost, around: Surroundings): Promise<void> {
+/**
+ * The real bundle in real processes: behind an event source mapping, and behind a schedule that takes over what it finds
+ * free. A control may bundle something else in its place.
+ */
+export function fencepostSubject(name: string, bundled: (bundle: RelayBundle) => Promise<unknown>): Subject {
+  return {
+    name,
+    async start(around) {
+      const host = functionHost(around.stack)
+      try {
+        await deploy(host, around, bundled)
+        return await attach(host, around)
+      } catch (error) {
+        await host.stop()
+        throw error
+      }
+    },
+  }
+}
+
+export const fencepost: Subject = fencepostSubject('fencepost', async () => undefined)
+
+async function deploy(
+  host: LambdaHost,
+  around: Surroundings,
+  bundled: (bundle: RelayBundle) => Promise<unknown>,
+): Promise<void> {
+  const module = fileURLToPath(new URL('./numbered-relay.ts', import.meta.url))
   for (const [functionName, trigger] of [[onEvents, 'relay'] as const, [onSchedule, 'pull'] as const]) {
-    await deployRelay(host, around.stack, {
-      functionName,
-      trigger,
-      module: fileURLToPath(new URL('./numbered-relay.ts', import.meta.url)),
-      prefix,
-      bundleDir: join(around.dir, 'bundle', trigger),
-      timeoutMs: functionTimeoutMs,
-      env: environment(around),
-    })
+    const bundleDir = join(around.dir, 'bundle', trigger)
+    const timeoutMs = functionTimeoutMs
+    const env = environment(around)
+    await deployRelay(host, around.stack, { functionName, trigger, module, prefix, bundleDir, timeoutMs, env })
+    await bundled({ module, trigger, dir: bundleDir })
   }
   await host.warm(onEvents, partitions)
 }
