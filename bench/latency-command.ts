@@ -44,7 +44,7 @@ async function runHop({ kafka, windows, json = false }: Options, terminal: Termi
 const lines = ({ relay, kafkajs, ratioVsKafkajs }: LatencyResult): readonly string[] => [
   `relay    ${figures(relay)}, answered after ${relay.toAnswer.msP50} ms p50`,
   `kafkajs  ${figures(kafkajs)}; its records are in hand and it takes no fence`,
-  `kafkajs takes ${ratioVsKafkajs.p50} times as long at p50, ${ratioVsKafkajs.p99} at p99`,
+  `kafkajs takes ${ratioVsKafkajs.p50} times as long at p50, ${ratioVsKafkajs.p99} at p99, ${ratioVsKafkajs.mean} on average`,
 ]
 
 const figures = ({ msP50, msP99, msMax }: LatencyFigures): string => `${msP50} ms p50, ${msP99} ms p99, ${msMax} ms max`

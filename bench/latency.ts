@@ -20,10 +20,11 @@ export interface LatencyFigures {
   readonly msP90: number
   readonly msP99: number
   readonly msMax: number
+  readonly msMean: number
 }
 
 export interface LatencyResult {
-  readonly ratioVsKafkajs: { readonly p50: number; readonly p99: number }
+  readonly ratioVsKafkajs: { readonly p50: number; readonly p99: number; readonly mean: number }
   /** From the call of the handler to the commit, and to its answer. */
   readonly relay: LatencyFigures & { readonly toAnswer: LatencyFigures }
   /** From the begin of the transaction to the end of its commit; its records are in hand. */
@@ -101,7 +102,11 @@ function resultOf(ours: readonly RingAnswer[], theirs: WindowsAnswer): LatencyRe
   const relay = figuresOf(ours.map(({ toCommitMs }) => toCommitMs ?? Number.NaN))
   const kafkajs = figuresOf(theirs.map(({ toCommitMs }) => toCommitMs))
   return {
-    ratioVsKafkajs: { p50: rounded(kafkajs.msP50 / relay.msP50), p99: rounded(kafkajs.msP99 / relay.msP99) },
+    ratioVsKafkajs: {
+      p50: rounded(kafkajs.msP50 / relay.msP50),
+      p99: rounded(kafkajs.msP99 / relay.msP99),
+      mean: rounded(kafkajs.msMean / relay.msMean),
+    },
     relay: { ...relay, toAnswer: figuresOf(ours.map(({ toAnswerMs }) => toAnswerMs)) },
     kafkajs,
     workload: { recordsPerWindow, outputPartitions, windows: ours.length },
@@ -114,4 +119,5 @@ const figuresOf = (ms: readonly number[]): LatencyFigures => ({
   msP90: rounded(quantile(ms, 0.9)),
   msP99: rounded(quantile(ms, 0.99)),
   msMax: rounded(Math.max(...ms)),
+  msMean: rounded(ms.reduce((sum, one) => sum + one, 0) / ms.length),
 })

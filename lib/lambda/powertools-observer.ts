@@ -5,7 +5,7 @@ import type { RelayObserver } from '../relay/observer.ts'
 
 /**
  * What happens in the engine as structured logs and CloudWatch metrics. Metrics are by relay, not by lane: each further
- * dimension is billed. Windows are logged at DEBUG, since a busy lane commits many a second.
+ * dimension is billed. Windows, and lanes that go on where they were left, are logged at DEBUG: a busy lane has many a second.
  */
 export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObserver {
   const count = (name: string, value = 1) => metrics.addMetric(name, MetricUnit.Count, value)
@@ -20,7 +20,10 @@ export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObser
   })
   return {
     noopBell: () => count('NoopBells'),
-    laneOpened: (event) => logger.info('lane opened', event),
+    laneOpened(event) {
+      if (event.warm) logger.debug('lane opened', event)
+      else logger.info('lane opened', event)
+    },
     windowCommitted(event) {
       logger.debug('window committed', { ...event })
       const { counts, timings } = event
