@@ -10,6 +10,13 @@ import { type Announcement, announce, checkChanges, type Ending, endingChanges }
 export type Hold = Ours | { readonly kind: 'silent'; readonly error: RelayError }
 type Ours = { readonly kind: 'ours' } | { readonly kind: 'superseded' }
 
+/** What Kafka knows of a lane and its fence record does not. */
+export interface Newer {
+  readonly token: number
+  readonly lineage: string
+  readonly committedUntil: ReadonlyMap<number, bigint>
+}
+
 export interface FenceHandleParts {
   readonly store: FenceStore
   readonly clock: Clock
@@ -87,9 +94,17 @@ export class FenceHandle {
     this.#dirtyBefore = changes.dirty ?? this.#dirtyBefore
   }
 
-  /** R8: the table is older than Kafka's truth. Goes on under a token above every committed one, in their lineage. */
-  adopt({ token, lineage }: { token: number; lineage: string }, deadline: Deadline): Promise<void> {
-    return this.#acknowledged((record) => ({ token: Math.max(token, record.token + 1), lineage }), deadline)
+  /**
+   * R8: the table is older than Kafka's truth. Goes on under a token above every committed one, in their lineage, and with
+   * their positions for F: what the table remembers may be beyond them, where it knows nothing of a reset.
+   */
+  adopt({ token, lineage, committedUntil }: Newer, deadline: Deadline): Promise<void> {
+    const changesOf = (record: FenceRecord) => ({
+      token: Math.max(token, record.token + 1),
+      lineage,
+      committedUntil: new Map([...record.committedUntil, ...committedUntil]),
+    })
+    return this.#acknowledged(changesOf, deadline)
   }
 
   /** Step 5, acknowledged before the window is read; for a record alone also before each change of stage. `attempts`: as step 4 settled it. */

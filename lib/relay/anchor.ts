@@ -51,7 +51,7 @@ export async function anchorLane(lane: LaneUnderway, bell: Bell, deadline: Deadl
     } catch (error) {
       if (!isRelayError(error) || error.disposition !== 'reopen' || tries === triesMax) throw error
       await proveOurs(lane, error, deadline)
-      found = { ...lane.fence.record, dirty: lane.windowsTried || (found?.dirty ?? false) }
+      found = lane.fence.record // judged as whoever found it now would judge it
     }
   }
 }
@@ -66,7 +66,7 @@ async function settle(
 ): Promise<Anchored> {
   const { fence, topics, id } = lane
   if (reconciled.adopt && lane.windowsTried) throw overtaken(lane, reconciled.adopt.token)
-  if (reconciled.adopt) await adopt(lane, reconciled.adopt, deadline)
+  if (reconciled.adopt) await adopt(lane, reconciled.adopt, continuing(reconciled), deadline)
   const positions = await positionsAfter(lane, reconciled, bell, deadline)
   const committer: Committer = { id, topics, fence, session, positions }
   const isDirty = fence.record.dirty
@@ -85,12 +85,13 @@ async function settle(
 async function adopt(
   { fence, runtime, id }: LaneUnderway,
   newer: { token: number; lineage: string },
+  committedUntil: ReadonlyMap<number, bigint>,
   deadline: Deadline,
 ) {
   const { prefix } = runtime.settings
   const message = `fence record is older than the committed offsets: token ${newer.token} adopted. Was the table restored or lost, or does another deployment use the prefix '${prefix}' with a table of its own?`
   runtime.observer.alarm?.({ lane: id.transactionalId, code: 'FENCE_TABLE_BEHIND', message })
-  await fence.adopt(newer, deadline)
+  await fence.adopt({ ...newer, committedUntil }, deadline)
 }
 
 /** No copy of the table came back while we were at work, our record is the proof: others commit under our ids (R4). */
@@ -122,20 +123,25 @@ export async function proveOurs(
 
 async function positionsAfter(
   { runtime, id, topics, fence }: LaneUnderway,
-  { partitions }: Reconciled,
+  reconciled: Reconciled,
   bell: Bell,
   deadline: Deadline,
 ): Promise<ReadonlyMap<number, bigint>> {
-  const positions = new Map<number, bigint>()
-  const fresh: number[] = []
-  for (const [partition, verdict] of partitions) {
-    if (verdict.kind === 'continue') positions.set(partition, verdict.position)
-    if (verdict.kind === 'first-start') fresh.push(partition)
-  }
+  const fresh = [...reconciled.partitions].flatMap(([partition, { kind }]) =>
+    kind === 'first-start' ? [partition] : [],
+  )
   const started = fence.record.committedUntil.size > 0
   const first = fresh.length > 0 ? await firstPositions({ runtime, id, topics, started }, fresh, bell, deadline) : []
-  return new Map([...positions, ...first])
+  return new Map([...continuing(reconciled), ...first])
 }
+
+/** Where partitions go on that have been relayed before. */
+const continuing = ({ partitions }: Reconciled): ReadonlyMap<number, bigint> =>
+  new Map(
+    [...partitions].flatMap(([partition, verdict]): [number, bigint][] =>
+      verdict.kind === 'continue' ? [[partition, verdict.position]] : [],
+    ),
+  )
 
 /** What the record must say before the first Produce: F, which log it is of, and how outputs are partitioned. */
 async function noteFacts(

@@ -356,9 +356,9 @@ describe('the owner of a lane', () => {
   test('S9: adopts the token and lineage that Kafka remembers of a lost table', async () => {
     const { own, stored } = lane()
     const { handle } = await own()
-    await handle.adopt({ token: 41, lineage: 'older' }, soon())
+    await handle.adopt({ token: 41, lineage: 'older', committedUntil: offsets([0, 7n]) }, soon())
     expect(handle.token).toBe(41)
-    expect(await stored()).toMatchObject({ token: 41, lineage: 'older' })
+    expect(await stored()).toMatchObject({ token: 41, lineage: 'older', committedUntil: offsets([0, 7n]) })
     expect(await handle.confirm(soon())).toBe('ours')
     await handle.note({ dirty: true }, soon())
   })
@@ -366,7 +366,7 @@ describe('the owner of a lane', () => {
   test('adopting never lowers the token', async () => {
     const { own } = lane()
     const { handle } = await own()
-    await handle.adopt({ token: 1, lineage: 'older' }, soon())
+    await handle.adopt({ token: 1, lineage: 'older', committedUntil: offsets() }, soon())
     expect(handle.token).toBe(2)
   })
 
