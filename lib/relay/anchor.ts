@@ -10,7 +10,7 @@ import { firstPositions } from './first-start.ts'
 import { type LaneId, superseded } from './lane-id.ts'
 import { attemptsAtOpen } from './poison.ts'
 import type { Reconciled } from './reconcile.ts'
-import { type RelayTopics, relayTopics } from './relay-topics.ts'
+import { assertSourceIsCurrent, type RelayTopics, relayTopics } from './relay-topics.ts'
 import type { RelayDeployment } from './runtime.ts'
 
 export interface LaneUnderway {
@@ -67,6 +67,7 @@ async function settle(
   const { fence, topics, id } = lane
   if (reconciled.adopt && lane.windowsTried) throw overtaken(lane, reconciled.adopt.token)
   if (reconciled.adopt) await adopt(lane, reconciled.adopt, continuing(reconciled), deadline)
+  if (mustCommit(reconciled)) await assertSourceIsCurrent(lane.runtime, topics, deadline)
   const positions = await positionsAfter(lane, reconciled, bell, deadline)
   const committer: Committer = { id, topics, fence, session, positions }
   const isDirty = fence.record.dirty

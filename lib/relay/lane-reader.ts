@@ -2,6 +2,8 @@ import type { Deadline } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { type FetchedPartition, readPartitions } from '../kafka/fetch.ts'
 import type { KafkaRecord } from '../kafka/record.ts'
+import type { Bell } from './bell.ts'
+import { windowFromEvent } from './event-payload.ts'
 import type { LaneId } from './lane-id.ts'
 import type { RelayRuntime } from './runtime.ts'
 
@@ -31,12 +33,14 @@ export class LaneReader {
   private readonly runtime: RelayRuntime
   private readonly id: LaneId
   private readonly topicId: string
+  private readonly bell: Bell
   /** Batch bytes per record in the last window: asking for more than a window takes would only be thrown away. */
   private recordBytes = 0
   private ahead: { readonly key: string; readonly window: Promise<ReadWindow> } | null = null
 
-  constructor(runtime: RelayRuntime, id: LaneId, topicId: string) {
+  constructor(runtime: RelayRuntime, id: LaneId, topicId: string, bell: Bell) {
     this.runtime = runtime
+    this.bell = bell
     this.id = id
     this.topicId = topicId
   }
@@ -87,6 +91,8 @@ export class LaneReader {
     limits: ReadLimits,
     deadline: Deadline,
   ): Promise<ReadWindow> {
+    const fromEvent = this.runtime.relay.read === 'event' && windowFromEvent(this.bell, positions, targets, limits)
+    if (fromEvent) return fromEvent
     const behind = [...positions].filter(([partition, from]) => from < (targets.get(partition) ?? from))
     const asks = behind.slice(0, limits.recordsMax) // a record alone is alone in the lane, not in its partition
     const bytesEach = Math.max(1, Math.floor(limits.bytesMax / Math.max(1, asks.length)))

@@ -38,7 +38,7 @@ export async function openLane(
   deadline: Deadline,
 ): Promise<Opened> {
   const acquiring = acquire(runtime, id, seen, request, deadline)
-  const reader = new LaneReader(runtime, id, topics.sourceTopicId)
+  const reader = new LaneReader(runtime, id, topics.sourceTopicId, bell)
   if (seen.allCommitted && runtime.warm.has(id.transactionalId)) readEarly(runtime, reader, seen, deadline)
   const acquired = await acquiring
   if (acquired.kind !== 'acquired') {

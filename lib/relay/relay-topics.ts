@@ -38,6 +38,22 @@ export async function relayTopics(
   }
 }
 
+/**
+ * Metadata is believed for a minute, and offsets go with their topic: a position that Kafka does not have may be one of a
+ * log that is no more. So it is committed only to the topic that is there now.
+ * @throws RelayError BROKER_ERROR: the next ring knows the new topic, and reconciles or starts with it
+ */
+export async function assertSourceIsCurrent(
+  { relay, cluster }: RelayDeployment,
+  { sourceTopicId }: RelayTopics,
+  deadline: Deadline,
+): Promise<void> {
+  const now = (await cluster.topics([relay.sourceTopic], deadline, 'fresh')).get(relay.sourceTopic)?.topicId
+  if (now === sourceTopicId) return
+  const message = `source '${relay.sourceTopic}' had the id ${sourceTopicId}, now ${now ?? 'there is none'}: made anew? The next ring finds out`
+  throw new RelayError('BROKER_ERROR', message, { context: { topic: relay.sourceTopic } })
+}
+
 /** The lanes that have any of these partitions; without them, all lanes of the relay. */
 export function lanesAt(
   { relay, settings }: RelayDeployment,

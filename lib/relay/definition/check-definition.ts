@@ -143,8 +143,16 @@ function limitProblems(definition: AnyDefinition): Problem[] {
     ...check.wholeNumber('poisonAttempts', definition.poisonAttempts, 1, 100),
     ...check.oneOf('guarantee', definition.guarantee, ['exactly-once', 'at-least-once', 'none']),
     ...check.oneOf('read', definition.read, ['log', 'event']),
+    ...readProblems(definition),
     ...(startAt instanceof Date ? dateProblems(startAt) : check.oneOf('startAt', startAt, ['earliest', 'event'])),
   ]
+}
+
+/** An event shows neither aborted nor open transactions (P13): what is built on it can see records that never were. */
+function readProblems({ read, guarantee = 'exactly-once' }: AnyDefinition): Problem[] {
+  if (read !== 'event' || guarantee !== 'exactly-once') return []
+  const wanted = "'log' with guarantee 'exactly-once': an event does not show which of its records were aborted"
+  return [{ path: 'read', found: "'event'", wanted, fix: "leave it out, or set guarantee: 'at-least-once'" }]
 }
 
 function dateProblems(startAt: Date): Problem[] {

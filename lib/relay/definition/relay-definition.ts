@@ -39,7 +39,10 @@ export interface RelaySettings<Source extends Topic, O extends Outputs, Setup ex
   readonly commitEveryMs?: number
   /** Default 'exactly-once'. The weaker ones are for outputs whose readers remove duplicates themselves. */
   readonly guarantee?: CompiledRelay['guarantee']
-  /** Default 'log'. 'event' uses the payload of the bell: only for sources without transactional producers. */
+  /**
+   * Default 'log'. 'event' takes records from the event itself where they follow on without a hole, which saves a fetch:
+   * only with a weaker guarantee, because an event does not show which of its records were aborted.
+   */
   readonly read?: CompiledRelay['read']
   /** Default 1: every partition is its own unit of order and concurrency. */
   readonly partitionsPerLane?: number
