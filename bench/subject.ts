@@ -60,7 +60,7 @@ export async function startSubject({
 function oneAnswer(child: ChildProcess, question: unknown, logFile: string, signal: AbortSignal): Promise<Answer> {
   const over = new AbortController()
   return new Promise<Answer>((resolve, reject) => {
-    const died = () => reject(new Error(`a subject exited:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`))
+    const died = () => reject(new Error(`a subject exited:\n${lastWords(logFile)}`))
     const interrupted = () => reject(signal.reason)
     child.once('message', resolve)
     child.once('exit', died)
@@ -75,3 +75,11 @@ function oneAnswer(child: ChildProcess, question: unknown, logFile: string, sign
     child.send(question as object)
   }).finally(() => over.abort())
 }
+
+/** The end of its log; without the line of the bundle that Node quotes, which is the whole bundle. */
+const lastWords = (logFile: string): string =>
+  readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && line.length < 500)
+    .slice(-12)
+    .join('\n')
