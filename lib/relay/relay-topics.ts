@@ -1,4 +1,4 @@
-import type { Deadline } from '../clock.ts'
+import { type Deadline, sooner } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { describeTopicConfigs } from '../kafka/topic-configs.ts'
 import { type LaneId, lanesOf } from './lane-id.ts'
@@ -38,17 +38,21 @@ export async function relayTopics(
   }
 }
 
+/** Brokers that are silent for longer are left to the next ring. */
+const currentWithinMs = 5_000
+
 /**
  * Metadata is believed for a minute, and offsets go with their topic: a position that Kafka does not have may be one of a
  * log that is no more. So it is committed only to the topic that is there now.
- * @throws RelayError BROKER_ERROR: the next ring knows the new topic, and reconciles or starts with it
+ * @throws RelayError BROKER_UNAVAILABLE; BROKER_ERROR: the next ring knows the new topic, and reconciles or starts with it
  */
 export async function assertSourceIsCurrent(
   { relay, cluster }: RelayDeployment,
   { sourceTopicId }: RelayTopics,
   deadline: Deadline,
 ): Promise<void> {
-  const now = (await cluster.topics([relay.sourceTopic], deadline, 'fresh')).get(relay.sourceTopic)?.topicId
+  const soon = sooner(cluster.clock, deadline, currentWithinMs)
+  const now = (await cluster.topics([relay.sourceTopic], soon, 'fresh')).get(relay.sourceTopic)?.topicId
   if (now === sourceTopicId) return
   const message = `source '${relay.sourceTopic}' had the id ${sourceTopicId}, now ${now ?? 'there is none'}: made anew? The next ring finds out`
   throw new RelayError('BROKER_ERROR', message, { context: { topic: relay.sourceTopic } })
