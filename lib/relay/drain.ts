@@ -18,12 +18,16 @@ const idlePauseMs = 20
  */
 export async function drainLane(lane: OpenLane, first: Targets, lost: AbortSignal): Promise<void> {
   if (isBehind(first, lane.positions)) await assertInLog(lane)
-  let targets: Targets | null = first
+  let targets: Targets | null = isBlind(lane, first) ? await stableEnds(lane) : first
   while (targets) {
     await drainTo(lane, targets, lost)
     targets = await furtherTargets(lane, lost)
   }
 }
+
+/** A pull asks for all that there is, so it must know how much that is. An event says itself how far it wants to come. */
+const isBlind = ({ bell, positions }: OpenLane, targets: Targets): boolean =>
+  bell.kind === 'pull' && [...positions.keys()].some((partition) => !targets.has(partition))
 
 async function drainTo(lane: OpenLane, targets: Targets, lost: AbortSignal): Promise<void> {
   let idle = 0
