@@ -9,7 +9,12 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/contract/**/*.unit.test.ts', 'examples/**/*.test.ts'],
+          include: [
+            'test/unit/**/*.test.ts',
+            'test/contract/**/*.unit.test.ts',
+            'test/sim/**/*.test.ts',
+            'examples/**/*.test.ts',
+          ],
           testTimeout: 10_000,
         },
       },

@@ -1,11 +1,13 @@
 import { type KafkaVersion, kafkaVersions } from '../lib/local/kafka-jars.ts'
 
 const staticStages = ['lint', 'types', 'imports', 'unit']
+const tasksWithoutKafka = ['sim']
 const commandsWithKafka = ['demo', 'dev', 'chaos']
 
 /** Which brokers a task is going to start. An unknown version is left to the program, which names it. */
 export function versionsNeeded(task: string, args: readonly string[]): readonly KafkaVersion[] {
   if (args.includes('--help') || args.includes('-h')) return []
+  if (tasksWithoutKafka.includes(task)) return []
   if (task === 'test') return args[0] !== undefined && staticStages.includes(args[0]) ? [] : kafkaVersions
   if (task === 'cli' && !commandsWithKafka.includes(args[0] ?? '')) return []
   if (args.some((arg) => arg === '--brokers' || arg.startsWith('--brokers='))) return []

@@ -75,6 +75,10 @@ export class SimBells {
     while (this.isRinging) {
       await clock.sleep(this.dice.between(plan.bells.pullEveryMs / 2, plan.bells.pullEveryMs * 1.5))
       if (!this.isRinging) return
+      if (this.dice.chance(plan.bells.sweep)) {
+        await functions.invoke({ kind: 'sweep' })
+        continue
+      }
       const lingers = this.dice.chance(plan.bells.linger)
       await functions.invoke({ kind: 'pull', lingerUntilMs: lingers ? clock.now() + plan.bells.pullEveryMs : null })
     }

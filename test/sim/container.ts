@@ -1,4 +1,4 @@
-import { deadlineIn } from '../../lib/clock.ts'
+import { type Deadline, deadlineIn } from '../../lib/clock.ts'
 import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
 import type { KafkaRecord } from '../../lib/kafka/record.ts'
 import type { Bell } from '../../lib/relay/bell.ts'
@@ -6,6 +6,7 @@ import { type RunningRelay, rejectionKey, type TransformOptions } from '../../li
 import { type InvocationReport, runInvocation } from '../../lib/relay/invocation.ts'
 import type { RelayObserver } from '../../lib/relay/observer.ts'
 import type { EngineSettings, RelayRuntime } from '../../lib/relay/runtime.ts'
+import { sweepRelay } from '../../lib/relay/sweep.ts'
 import { ModelTransport } from '../../lib/testing/broker-model/model-transport.ts'
 import { openIdempotentProducer } from '../../lib/transaction/idempotent-producer.ts'
 import type { Dice } from './dice.ts'
@@ -14,6 +15,9 @@ import { SimNetwork } from './network.ts'
 import { SimProcess } from './process.ts'
 import { kindOf, prefix, simRelay } from './sim-relay.ts'
 import type { World } from './world.ts'
+
+/** What wakes a function: a bell, or the schedule of the sweep. */
+export type Ring = Bell | { readonly kind: 'sweep' }
 
 /** One container of the function: the real engine, all of whose awaits, requests and times are the simulation's. */
 export class SimContainer {
@@ -66,7 +70,7 @@ export class SimContainer {
   }
 
   /** Null: it died, or was killed at its timeout. Frozen again when it has answered. */
-  async invoke(bell: Bell, requestId: string): Promise<InvocationReport | Error | null> {
+  async invoke(ring: Ring, requestId: string): Promise<InvocationReport | Error | null> {
     const { clock, journal, plan } = this.world
     this.isBusy = true
     this.process.thaw()
@@ -78,12 +82,17 @@ export class SimContainer {
     }
     void clock.sleep(plan.timing.functionTimeoutMs, over.signal).then(kill, () => {})
     const deadline = deadlineIn(this.runtime.clock, plan.timing.functionTimeoutMs)
-    const run = runInvocation(this.runtime, bell, requestId, deadline).catch((error: Error) => error)
+    const run = this.run(ring, requestId, deadline).catch((error: Error) => error)
     const answer = await Promise.race([run, this.process.ended.then(() => null)])
     over.abort()
     this.isBusy = false
     if (answer !== null) this.process.freeze()
     return answer
+  }
+
+  private run(ring: Ring, requestId: string, deadline: Deadline): Promise<InvocationReport> {
+    if (ring.kind === 'sweep') return sweepRelay(this.runtime, requestId, deadline)
+    return runInvocation(this.runtime, ring, requestId, deadline)
   }
 
   private breakConnections(wire: ModelTransport): void {

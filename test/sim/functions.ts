@@ -1,6 +1,5 @@
-import type { Bell } from '../../lib/relay/bell.ts'
 import type { InvocationReport } from '../../lib/relay/invocation.ts'
-import { SimContainer } from './container.ts'
+import { type Ring, SimContainer } from './container.ts'
 import type { World } from './world.ts'
 
 /** What whoever rang gets to know. */
@@ -22,7 +21,7 @@ export class SimFunctions {
     this.world = world
   }
 
-  async invoke(bell: Bell): Promise<FunctionAnswer> {
+  async invoke(bell: Ring): Promise<FunctionAnswer> {
     this.busy++
     const container = await this.container()
     const request = `request-${++this.requests}`
@@ -68,8 +67,8 @@ export class SimFunctions {
   }
 }
 
-function describeBell(bell: Bell): string {
-  if (bell.kind === 'pull') return 'pull'
+function describeBell(bell: Ring): string {
+  if (bell.kind !== 'event') return bell.kind
   return `event ${bell.partitions.map((one) => `${one.partition}:${one.firstOffset}-${one.lastOffset}`).join(' ')}`
 }
 

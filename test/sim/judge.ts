@@ -1,9 +1,9 @@
 import type { RelayError } from '../../lib/errors.ts'
 import type { FetchedBatch } from '../../lib/kafka/record-batch/decode.ts'
-import type { Bell } from '../../lib/relay/bell.ts'
 import type { InvocationReport } from '../../lib/relay/invocation.ts'
 import { deadLetterHeaders } from '../../lib/relay/transform/dead-letter.ts'
 import type { ModelTopic } from '../../lib/testing/broker-model/topics.ts'
+import type { Ring } from './container.ts'
 import type { Change } from './fence-table.ts'
 import { group, kindOf, poisonAttempts, topics } from './sim-relay.ts'
 import { type JudgedRecord, judgeRecords } from './visible.ts'
@@ -50,7 +50,7 @@ export class Judge {
   }
 
   /** What an invocation answered (R12). */
-  heard(bell: Bell, answer: InvocationReport | Error | null): void {
+  heard(bell: Ring, answer: InvocationReport | Error | null): void {
     if (answer instanceof Error) this.assertNoBug(answer as RelayError)
     for (const lane of answer === null || answer instanceof Error ? [] : answer.lanes) {
       if (lane.kind === 'failed') this.assertNoBug(lane.error)

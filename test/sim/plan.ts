@@ -84,6 +84,8 @@ export interface BellsPlan {
   readonly recompose: number
   readonly pullEveryMs: number
   readonly linger: number
+  /** Of the pulls that are a sweep. */
+  readonly sweep: number
 }
 
 /** Probabilities are per request. */
@@ -220,6 +222,7 @@ function bells(dice: Dice): BellsPlan {
     recompose: sometimes(dice, 0.05, 0.5),
     pullEveryMs: dice.pick([800, 3_000, 10_000]),
     linger: dice.pick([0, 0, 0.5]),
+    sweep: dice.pick([0, 0.3]),
   }
 }
 

@@ -1,4 +1,4 @@
-import { days, seconds } from '../../lib/units.ts'
+import { days, hours, seconds } from '../../lib/units.ts'
 import { SimBells } from './bells.ts'
 import { SimBrokers } from './brokers.ts'
 import type { FaultKind } from './journal.ts'
@@ -98,16 +98,26 @@ async function outages({ clock, dice, plan, weather, journal }: World, untilMs: 
   }
 }
 
-/** Nobody rings for so long that brokers forget offsets, ids and records, and that only some containers are still warm. */
+/**
+ * No records for so long that brokers forget offsets, ids and records, and that only some containers are still warm. Either
+ * somebody sweeps, and nothing may be forgotten, or nobody does, and a record that was left dirty may stop by name.
+ */
 async function idle({ clock, dice, fences, functions, journal, judge, model }: World): Promise<void> {
   judge.archive()
   if (dice.chance(0.5)) functions.discard()
-  await clock.sleep(days(dice.between(2, 9)))
-  journal.fault('idle-days', 'world')
-  const isDirty = (await fences.records()).some(({ dirty }) => dirty)
-  if (isDirty) judge.expectedStops.add('OFFSETS_LOST')
+  const untilMs = clock.now() + days(dice.between(2, 9))
+  const isSwept = dice.chance(0.5)
+  while (isSwept && clock.now() < untilMs) {
+    await clock.sleep(hours(12))
+    await functions.invoke({ kind: 'sweep' })
+  }
+  await clock.sleep(Math.max(0, untilMs - clock.now()))
+  journal.fault('idle-days', 'world', isSwept ? 'swept' : 'not swept')
   model.runScans()
+  const isDirty = (await fences.records()).some(({ dirty }) => dirty)
+  if (isDirty && !isSwept) judge.expectedStops.add('OFFSETS_LOST')
   if (!judge.hasCommittedAll) journal.fault('offsets-expired', 'brokers')
+  if (isSwept && !judge.hasCommittedAll) judge.violations.push('offsets were forgotten although somebody swept')
   if (model.transactions.all().length === 0) journal.fault('id-expired', 'brokers')
 }
 

@@ -23,9 +23,22 @@ export interface Control {
   readonly focus?: (plan: Plan) => Plan
 }
 
-const onProtocol =
-  (protocol: 1 | 2) =>
-  (plan: Plan): Plan => ({ ...plan, protocol })
+/** Copies that stay behind in the network and arrive in the next transaction. */
+const lateCopies = (plan: Plan): Plan => ({
+  ...plan,
+  protocol: 1,
+  network: { ...plan.network, late: 0.05, lateMsMax: 3_000 },
+})
+
+/** Answers that are lost when the brokers have acted. */
+const lostAnswers = (plan: Plan): Plan => ({ ...plan, network: { ...plan.network, cutAfter: 0.08, loseAnswer: 0.02 } })
+
+/** Owners that die between their commit and its markers. */
+const slowMarkers = (plan: Plan): Plan => ({
+  ...plan,
+  functions: { ...plan.functions, crashCritical: 0.1 },
+  brokers: { ...plan.brokers, slowMarker: 0.3, slowMarkerMsMax: 2_000 },
+})
 
 /** Coordinators that move without having heard of it. */
 const movingCoordinators = (plan: Plan): Plan => ({
@@ -46,14 +59,30 @@ const brokenBarriers = (plan: Plan): Plan => ({
 })
 
 export const controls: readonly Control[] = [
-  { name: 'reads-before-barrier', breaks: 'R1: offset read before InitProducerId', sabotage: readsBeforeBarrier },
-  { name: 'reads-unstable', breaks: 'step 3: no require_stable', sabotage: readsUnstable, focus: onProtocol(1) },
+  {
+    name: 'reads-before-barrier',
+    breaks: 'R1: offset read before InitProducerId',
+    sabotage: readsBeforeBarrier,
+    focus: slowMarkers,
+  },
+  {
+    name: 'reads-unstable',
+    breaks: 'step 3: no require_stable',
+    sabotage: readsUnstable,
+    focus: (plan) => slowMarkers({ ...plan, protocol: 1 }),
+  },
   { name: 'random-id', breaks: 'R4: a transactional id of its own for each session', sabotage: randomId },
-  { name: 'new-sequence', breaks: 'R2: an ambiguous Produce is sent again on a new sequence', sabotage: newSequence },
+  {
+    name: 'new-sequence',
+    breaks: 'R2: an ambiguous Produce is sent again on a new sequence',
+    sabotage: newSequence,
+    focus: lostAnswers,
+  },
   {
     name: 'silence-is-success',
     breaks: 'R3, R5: the session goes on after an unknown EndTxn',
     sabotage: silenceIsSuccess,
+    focus: lostAnswers,
   },
   { name: 'commits-last-record', breaks: 'R9: last record + 1 is committed', sabotage: commitsLastRecord },
   { name: 'ignores-token', breaks: 'R6, R7: nobody ever loses a fence', sabotage: ignoresToken },
@@ -61,6 +90,7 @@ export const controls: readonly Control[] = [
     name: 'silence-is-failure',
     breaks: 'R3: an unanswered EndTxn counts as not committed',
     sabotage: silenceIsFailure,
+    focus: lostAnswers,
   },
   { name: 'skips-step-nine', breaks: 'R1, P1: step 9 is left out', sabotage: skipsStepNine, focus: movingCoordinators },
   {
@@ -73,7 +103,12 @@ export const controls: readonly Control[] = [
     name: 'hides-silence',
     breaks: 'R5, P3: a session goes on after an unanswered transmission',
     sabotage: hidesSilence,
-    focus: onProtocol(1),
+    focus: lateCopies,
   },
-  { name: 'reads-by-name', breaks: 'R9, P10: reads by topic name', sabotage: readsByName },
+  {
+    name: 'reads-by-name',
+    breaks: 'R9, P10: reads by topic name',
+    sabotage: readsByName,
+    focus: (plan) => ({ ...plan, provocation: 'topic-recreated' }),
+  },
 ]

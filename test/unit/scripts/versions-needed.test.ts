@@ -15,6 +15,7 @@ test.each([
   ['cli', ['dev', '--kafka', '3.9'], ['3.9']],
   ['cli', ['verify', '--json'], []],
   ['cli', [], []],
+  ['sim', ['--seeds', '2000'], []],
   ['test', [], ['4.1', '3.9']],
   ['test', ['integration'], ['4.1', '3.9']],
   ['test', ['unit'], []],
