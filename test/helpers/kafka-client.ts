@@ -44,10 +44,13 @@ export async function untilSettled<T>(
   }
 }
 
+/** Of this run: a broker deletes records dated long ago under a test. The same for all, so that equal batches are equal. */
+export const recordsAtMs = Date.now()
+
 export function batchOf(values: readonly string[], identity: BatchIdentity): Buffer {
   const builder = new BatchBuilder({ maxBytes: 1_000_000 })
   for (const value of values) {
-    const record: OutputRecord = { key: null, value: Buffer.from(value), timestampMs: 1_700_000_000_000 }
+    const record: OutputRecord = { key: null, value: Buffer.from(value), timestampMs: recordsAtMs }
     if (!builder.tryAppend(record)) throw new Error('the batch is full')
   }
   return builder.build(identity)

@@ -13,7 +13,7 @@ import type {
   SessionConfig,
   TransactionSession,
 } from '../../lib/transaction/session.ts'
-import { within } from './kafka-client.ts'
+import { recordsAtMs, within } from './kafka-client.ts'
 import { freshName } from './stack.ts'
 
 /** One lane: its names, and the partition whose offset it commits. */
@@ -51,7 +51,7 @@ export function batches(topic: string, partition: number, ...lists: readonly (re
 export function batch(values: readonly string[], maxBytes = 10_000_000): BatchBuilder {
   const builder = new BatchBuilder({ maxBytes })
   for (const value of values) {
-    const added = builder.tryAppend({ key: null, value: Buffer.from(value), timestampMs: 1_700_000_000_000 })
+    const added = builder.tryAppend({ key: null, value: Buffer.from(value), timestampMs: recordsAtMs })
     if (!added) throw new Error('the batch is full')
   }
   return builder

@@ -57,7 +57,7 @@ describe.each(kafkaVersions)('Kafka %s', (version) => {
   })
 })
 
-test('three nodes see each other when start resolves', async () => {
+test('three nodes see each other when start resolves', { timeout: 120_000 }, async () => {
   const kafka = await startKafka({ version: '4.1', nodes: 3, dataDir: join(dir, 'three'), heapMb: 384 })
   try {
     for (const { port } of kafka.nodes) expect([...(await brokersSeenAt(port))].sort()).toEqual([1, 2, 3])
