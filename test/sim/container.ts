@@ -36,7 +36,15 @@ export class SimContainer {
     const skewMs = this.dice.between(-plan.functions.skewMsMax, plan.functions.skewMsMax)
     if (skewMs !== 0) journal.fault('clock-skew', name, `${skewMs} ms`)
     const awaits = this.dice.fork('awaits')
-    this.process = new SimProcess(name, { clock, journal, weather, dice: awaits, plan: plan.functions, skewMs })
+    this.process = new SimProcess(name, {
+      clock,
+      journal,
+      weather,
+      script: () => world.script,
+      dice: awaits,
+      plan: plan.functions,
+      skewMs,
+    })
     const network = new SimNetwork(world, this.dice.fork('network'), this.process)
     const wire = new ModelTransport(model, network)
     this.process.onDeath(() => this.breakConnections(wire))
@@ -102,6 +110,7 @@ export class SimContainer {
   private watched(running: RunningRelay): RunningRelay {
     return {
       transform: async (records, sink, options) => {
+        this.world.script.transform?.(this.process)
         this.dieOfPoison(records, options)
         await this.takeTime()
         return running.transform(records, sink, options)

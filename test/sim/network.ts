@@ -26,7 +26,8 @@ export class SimNetwork implements Faults {
 
   async beforeRequest(exchange: Exchange): Promise<Fate> {
     const { plan, dice } = this
-    if (!this.world.weather.isRough) return 'pass'
+    const scripted = this.world.script.request?.(this.process, exchange) ?? 'pass'
+    if (scripted !== 'pass' || !this.world.weather.isRough) return scripted
     await this.travel(exchange, dice)
     if (this.process.isDead && dice.chance(0.5)) return 'lose'
     if (dice.chance(plan.cutBefore)) return this.fate('request-cut', exchange, 'cut')
@@ -39,7 +40,8 @@ export class SimNetwork implements Faults {
   async afterEffect(exchange: Exchange, response: unknown): Promise<Exclude<Fate, object>> {
     const { plan, dice } = this
     this.world.lateRequests.answered(exchange, response)
-    if (!this.world.weather.isRough) return 'pass'
+    const scripted = this.world.script.answer?.(this.process, exchange) ?? 'pass'
+    if (scripted !== 'pass' || !this.world.weather.isRough) return scripted
     if (dice.chance(plan.cutAfter)) return this.fate('answer-cut', exchange, 'cut')
     if (dice.chance(plan.loseAnswer)) return this.fate('answer-lost', exchange, 'lose')
     await this.travel(exchange, dice)

@@ -6,6 +6,7 @@ import type { Dice } from './dice.ts'
 import type { Journal } from './journal.ts'
 import type { Weather } from './network.ts'
 import type { FunctionsPlan } from './plan.ts'
+import type { Script } from './script.ts'
 
 const criticalAwaits = new Set(['InitProducerId', 'TxnOffsetCommit', 'Produce', 'EndTxn', 'fence write'])
 const never = (): Promise<never> => new Promise(() => {})
@@ -16,6 +17,7 @@ interface Surroundings {
   readonly dice: Dice
   readonly plan: FunctionsPlan
   readonly weather: Weather
+  readonly script: () => Script
   /** Ahead of the true time by so much; negative: behind. */
   readonly skewMs: number
 }
@@ -92,6 +94,12 @@ export class SimProcess {
 
   async step(what: string, side: 'before' | 'after'): Promise<void> {
     await this.running()
+    this.surroundings.script().step?.(this, what, side)
+    this.rollDice(what, side)
+    await this.running()
+  }
+
+  private rollDice(what: string, side: 'before' | 'after'): void {
     const { dice, plan, journal, weather } = this.surroundings
     if (!weather.isRough) return
     const isCritical = criticalAwaits.has(what)
@@ -101,7 +109,6 @@ export class SimProcess {
     }
     const pause = plan.pause + (isCritical ? plan.pauseCritical : 0)
     if (!this.dead && dice.chance(pause)) this.pauseFor(dice.between(1, plan.pauseMsMax), `${side} ${what}`)
-    await this.running()
   }
 
   clock(): Clock {

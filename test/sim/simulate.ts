@@ -53,7 +53,7 @@ export async function simulate(
 }
 
 async function run(world: World): Promise<void> {
-  const { clock, plan, judge, model } = world
+  const { plan } = world
   const provocations = new Provocations(world)
   const source = new SimSource(world)
   provocations.prepare()
@@ -64,10 +64,15 @@ async function run(world: World): Promise<void> {
     await work(world, source, provocations)
     await drain(world)
   }
+  provocations.conclude()
+  await settle(world, source)
+}
+
+/** Whatever was left open times out; then the judge looks. */
+export async function settle({ clock, judge, model, plan }: World, source: SimSource): Promise<void> {
   await clock.sleep(plan.timing.transactionTimeoutMs + source.transactionTimeoutMs + seconds(30))
   model.runScans()
   await clock.sleep(seconds(1))
-  provocations.conclude()
   judge.verdict()
 }
 
@@ -121,7 +126,8 @@ async function idle({ clock, dice, fences, functions, journal, judge, model }: W
   if (model.transactions.all().length === 0) journal.fault('id-expired', 'brokers')
 }
 
-async function drain({ clock, functions, journal, judge, weather }: World): Promise<void> {
+/** Rings without any fault until every lane has relayed its source, or stands still for good. */
+export async function drain({ clock, functions, journal, judge, weather }: World): Promise<void> {
   weather.isRough = false
   await functions.idle()
   journal.note('world', 'all is well again')

@@ -70,6 +70,12 @@ export class SimSource {
     return this.dice.pick(['once', 'once', 'once', 'twice', 'dropped'])
   }
 
+  /** Records whose transaction nobody ends: it times out. */
+  async holdOpen(partition: number): Promise<void> {
+    const id = `writer-${++this.transactions}`
+    await this.produce(id, await this.begin(id, partition), partition)
+  }
+
   /** A writer whose brokers fail it dies, and leaves its transaction to the timeout. */
   private async transaction(partition: number): Promise<void> {
     const { clock, journal, plan, weather } = this.world

@@ -11,6 +11,7 @@ import { Journal } from './journal.ts'
 import { Judge } from './judge.ts'
 import { LateRequests } from './late-requests.ts'
 import type { Plan } from './plan.ts'
+import type { Script } from './script.ts'
 import { topics } from './sim-relay.ts'
 
 /** What breaks a relay on purpose, at the seams between engine and world: a control that the judge must catch. */
@@ -27,6 +28,7 @@ export class World {
   readonly dice: Dice
   readonly clock = new VirtualClock()
   readonly weather: FenceWeather = { isRough: true, fencesOut: false }
+  script: Script = {}
   readonly journal: Journal
   readonly model: ClusterModel
   readonly fences = new FenceTable()
