@@ -28,7 +28,7 @@ test('functions killed and thawed after a takeover, answers and commits lost, th
   timeout: 180_000,
 }, async () => {
   const faults = ['kill-function', 'pause-function', 'random-aborts', 'dynamodb-lost-reply', 'delay']
-  const options = ['--for', '20s', '--every', '4s', '--rate', '200', '--seed', '4', '--faults', faults.join(',')]
+  const options = ['--for', '15s', '--every', '3s', '--rate', '200', '--seed', '4', '--faults', faults.join(',')]
   run = runCliProcess(['chaos', '--json', '--dir', dir, ...options], environment())
   const { code, stdout, stderr } = await run.ended
   const { faultsFired, kills, windows, records, ...proof } = resultOf(stdout)
@@ -46,7 +46,7 @@ test('functions killed and thawed after a takeover, answers and commits lost, th
   for (const fault of faults) expect(faultsFired[fault], fault).toBeGreaterThanOrEqual(1)
   expect(kills).toBeGreaterThanOrEqual(1)
   expect(windows).toBeGreaterThanOrEqual(4)
-  expect(records).toBeGreaterThanOrEqual(3_000)
+  expect(records).toBeGreaterThanOrEqual(2_000)
   expect(stderr).toMatch(/thawed after lane chaos\.numbered\.numbered\.\d was taken over/)
   await untilNothingLeft(runId, systemClock, 5_000)
 })
@@ -55,7 +55,7 @@ test('a relay written as its client library suggests is caught losing records wh
   timeout: 180_000,
 }, async () => {
   const main = join(import.meta.dirname, '..', 'chaos', 'main.ts')
-  const options = ['--control', 'naive-kafkajs', '--for', '20s', '--every', '20s', '--seed', '1']
+  const options = ['--control', 'naive-kafkajs', '--for', '5s', '--every', '5s', '--seed', '1']
   run = runProcess(process.execPath, [main, '--json', '--dir', dir, ...options], environment())
   const { code, stdout, stderr } = await run.ended
   expect(code, stderr).toBe(1)

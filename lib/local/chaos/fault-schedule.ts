@@ -25,7 +25,8 @@ export interface FaultSchedule {
 }
 
 /**
- * Fires a fault every `everyMs` for `forMs`, whether or not earlier ones are over, and resolves when the last one is.
+ * Fires a fault every `everyMs` for `forMs`, whether or not earlier ones are over. Kinds that have hit nothing by then get
+ * one more turn each. Resolves when the last one is over.
  * @throws RelayError LOCAL_STACK when a fault itself fails: then the run says nothing
  */
 export async function runFaults(schedule: FaultSchedule): Promise<readonly FaultEvent[]> {
@@ -45,7 +46,12 @@ export async function runFaults(schedule: FaultSchedule): Promise<readonly Fault
     over.catch(() => undefined) // thrown below
   }
   await pause(clock, Math.max(0, beganMs + forMs - clock.now()), signal)
-  return Promise.all(all)
+  const events = await Promise.all(all)
+  for (const fault of faults) {
+    if (signal.aborted || events.some(({ name, hit }) => name === fault.name && hit !== null)) continue
+    events.push(await fire(fault, schedule))
+  }
+  return events
 }
 
 async function fire(fault: Fault, { clock, signal, began, ended }: FaultSchedule): Promise<FaultEvent> {

@@ -9,9 +9,8 @@ import { fencepostSubject } from '../../../lib/local/chaos/fencepost-subject.ts'
 interface BrokenRule {
   /** Under lib/. */
   readonly file: string
-  /** Stands in it once. */
-  readonly rule: string
-  readonly instead: string
+  /** What stands in it once, and what the bundle has in its place. */
+  readonly changes: readonly (readonly [rule: string, instead: string])[]
 }
 
 /** Fencepost without a rule of its protocol, in the same processes under the same faults: this harness must catch it. */
@@ -22,25 +21,40 @@ function without(name: string, broken: BrokenRule, faults: readonly string[]): C
   return { subject, faults, rate: 200 }
 }
 
-function breaking({ file, rule, instead }: BrokenRule): Plugin {
+function breaking({ file, changes }: BrokenRule): Plugin {
   const path = join(import.meta.dirname, '..', '..', '..', 'lib', file)
   return {
     name: 'broken-engine',
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, async (asked) => {
         if (asked.path !== path) return undefined
-        const parts = (await readFile(path, 'utf8')).split(rule)
-        if (parts.length !== 2) throw new Error(`${file} has the rule ${parts.length - 1} times, wanted once: ${rule}`)
-        return { contents: parts.join(instead), loader: 'ts' }
+        const contents = changes.reduce(
+          (text, [rule, instead]) => replaceOnce(file, text, rule, instead),
+          await readFile(path, 'utf8'),
+        )
+        return { contents, loader: 'ts' }
       })
     },
   }
 }
 
-/** R3: a commit whose answer is lost is taken for one that failed, and its window is relayed again. */
-export const unknownIsFailed = without(
-  'unknown-is-failed',
-  { file: 'relay/recover.ts', rule: 'lane.positions = anchored.positions', instead: '' },
+/** The engine may have moved on since the control was written: then it must not run unbroken. */
+function replaceOnce(file: string, text: string, rule: string, instead: string): string {
+  const parts = text.split(rule)
+  if (parts.length === 2) return parts.join(instead)
+  throw new Error(`lib/${file} has ${parts.length - 1} times what is to be broken, wanted once: ${rule}`)
+}
+
+/** R2: a batch whose acknowledgement is lost goes out again with the next sequence number, which no broker takes for a copy. */
+export const newSequence = without(
+  'new-sequence',
+  {
+    file: 'transaction/produce.ts',
+    changes: [
+      ['records: batch.count }', 'records: batch.count, anew: () => parcelOf(sending, output, wave) }'],
+      ['({ again }) => again)', '({ again }) => again).map((parcel) => parcel.anew())'],
+    ],
+  },
   ['lost-reply'],
 )
 
@@ -49,8 +63,9 @@ export const randomIds = without(
   'random-ids',
   {
     file: 'relay/barrier.ts',
-    rule: 'const config = { transactionalId: id.transactionalId, group',
-    instead: 'const config = { transactionalId: id.transactionalId + Math.random(), group',
+    changes: [
+      ['transactionalId: id.transactionalId, group', 'transactionalId: id.transactionalId + Math.random(), group'],
+    ],
   },
   ['pause-function'],
 )

@@ -55,6 +55,20 @@ test('faults run beside each other, one kind never beside itself, and the last i
   }
 })
 
+test('a kind that has hit nothing gets one more turn at the end, and only such a kind', async () => {
+  let turns = 0
+  const shy: Fault = { name: 'shy', strikes: 'shy', fire: async () => (++turns > 1 ? 'hit at last' : null) }
+  const it = scene((clock) => [shy, lasting(clock, 'a', 100)])
+  const running = it.run(10_000, 20_000)
+  await it.clock.advance(40_000)
+  const events = (await running).map(({ name, hit }) => [name, hit])
+  expect(events.toSorted()).toEqual([
+    ['a', 'hit'],
+    ['shy', 'hit at last'],
+    ['shy', null],
+  ])
+})
+
 test('an abort ends faults under way at once; they have hit nothing', async () => {
   const it = scene((clock) => [lasting(clock, 'a', 60_000)])
   const running = it.run(10_000, 300_000)
