@@ -38,12 +38,13 @@ export class SimSource {
     await Promise.all(open)
   }
 
-  append(partition: number): void {
+  /** One batch, in no transaction. */
+  append(partition: number, kind?: RecordKind): void {
     const { clock, model } = this.world
     const topic = model.topics.find(topics.source)
     const found = topic?.partitions[partition]
     if (topic === undefined || found === undefined) return
-    found.log.append(this.batch(partition).build(plain), {
+    found.log.append(this.batch(partition, kind).build(plain), {
       nowMs: clock.now(),
       leaderEpoch: found.leaderEpoch,
       segments: model.topics.segmentLimits(topic),
@@ -53,11 +54,11 @@ export class SimSource {
     })
   }
 
-  private batch(partition: number): BatchBuilder {
+  private batch(partition: number, kind?: RecordKind): BatchBuilder {
     const { clock, plan } = this.world
     const builder = new BatchBuilder({ maxBytes: 1_000_000 })
     for (let left = this.dice.between(1, plan.source.batchMax); left > 0; left--) {
-      const value = Buffer.from(`${this.kind()}-${partition}-${++this.written}`)
+      const value = Buffer.from(`${kind ?? this.kind()}-${partition}-${++this.written}`)
       builder.tryAppend({ key: Buffer.from(this.dice.pick(keys)), value, timestampMs: clock.now() })
     }
     return builder

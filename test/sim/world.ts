@@ -2,6 +2,7 @@ import type { FenceStore } from '../../lib/fencing/fence-store.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
 import type { Transport } from '../../lib/kafka/transport.ts'
 import { ClusterModel } from '../../lib/testing/broker-model/cluster-model.ts'
+import type { GroupCoordinator } from '../../lib/testing/broker-model/group-coordinator.ts'
 import { VirtualClock } from '../../lib/testing/virtual-clock.ts'
 import { SimEffects } from './brokers.ts'
 import { Dice } from './dice.ts'
@@ -79,12 +80,37 @@ export class World {
 
   private countDropped(): void {
     for (let partition = 0; partition < this.model.config.coordinatorPartitions; partition++) {
-      const coordinator = this.model.groupCoordinator(partition)
-      const drop = coordinator.dropNoted.bind(coordinator)
-      coordinator.dropNoted = (group, producerId, partitions) => {
+      watchOffsets(this.model.groupCoordinator(partition), () => {
         this.journal.fault('offsets-dropped', `group partition ${partition}`)
-        drop(group, producerId, partitions)
-      }
+        this.judge.expectedStops.add('OFFSETS_LOST')
+      })
     }
+  }
+}
+
+/**
+ * Tells when a coordinator of Kafka 3.x drops offsets that it has acknowledged: for a request of a fenced session, or with the
+ * marker of an older transaction of the same producer that it gets to late. What a lane ends with when it cannot put them
+ * back is a stop by name (docs/adr/pending-offsets-on-kafka-3.md).
+ */
+function watchOffsets(coordinator: GroupCoordinator, onDrop: () => void): void {
+  const noted = new Map<bigint, number>()
+  const { dropNoted, commitPending, endTransaction } = coordinator
+  coordinator.dropNoted = (...args) => {
+    onDrop()
+    dropNoted.apply(coordinator, args)
+  }
+  coordinator.commitPending = (group, owner, ...args) => {
+    noted.set(owner.producerId, (noted.get(owner.producerId) ?? 0) + 1)
+    return commitPending.call(coordinator, group, owner, ...args)
+  }
+  coordinator.endTransaction = (marker, nowMs, settle) => {
+    const before = noted.get(marker.producerId)
+    return endTransaction.call(coordinator, marker, nowMs, (run) =>
+      settle(() => {
+        if (noted.get(marker.producerId) !== before) onDrop()
+        run()
+      }),
+    )
   }
 }

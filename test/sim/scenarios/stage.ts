@@ -3,9 +3,10 @@ import type { InvocationReport } from '../../../lib/relay/invocation.ts'
 import { calmPlan } from '../calm.ts'
 import { type Ring, SimContainer } from '../container.ts'
 import type { Plan } from '../plan.ts'
-import { laneIds, topics } from '../sim-relay.ts'
+import { laneIds, type RecordKind, topics } from '../sim-relay.ts'
 import { drain, settle } from '../simulate.ts'
 import { SimSource } from '../source.ts'
+import { judgeRecords } from '../visible.ts'
 import { World } from '../world.ts'
 
 /** How an invocation ended, lane by lane: `done`, `stopped CODE`, `failed CODE`, `left`; or the container died. */
@@ -33,8 +34,14 @@ export class Stage {
   }
 
   /** Appends batches of records. */
-  write(batches: number, partition = 0): void {
-    for (let left = batches; left > 0; left--) this.source.append(partition)
+  write(batches: number, partition = 0, kind?: RecordKind): void {
+    for (let left = batches; left > 0; left--) this.source.append(partition, kind)
+  }
+
+  /** What a topic holds, transactions and markers aside. */
+  values(topic: string): readonly string[] {
+    const partitions = this.world.model.topics.find(topic)?.partitions ?? []
+    return partitions.flatMap(({ log }) => judgeRecords(log.contents()).map(({ value }) => value))
   }
 
   /** A bell for all that is in the log of a partition. */
