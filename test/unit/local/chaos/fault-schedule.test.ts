@@ -61,12 +61,8 @@ test('a kind that has hit nothing gets one more turn at the end, and only such a
   const it = scene((clock) => [shy, lasting(clock, 'a', 100)])
   const running = it.run(10_000, 20_000)
   await it.clock.advance(40_000)
-  const events = (await running).map(({ name, hit }) => [name, hit])
-  expect(events.toSorted()).toEqual([
-    ['a', 'hit'],
-    ['shy', 'hit at last'],
-    ['shy', null],
-  ])
+  const events = (await running).map(({ name, hit }) => `${name}: ${hit}`)
+  expect(events.toSorted()).toEqual(['a: hit', 'shy: hit at last', 'shy: null'])
 })
 
 test('an abort ends faults under way at once; they have hit nothing', async () => {
