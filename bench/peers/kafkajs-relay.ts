@@ -33,7 +33,7 @@ export class KafkajsRelay {
   }
 
   /** Relays batch after batch, from the first record on. To be disconnected. */
-  async run(partitions: number, onWindow: (window: KafkajsWindow) => void): Promise<Consumer> {
+  async run(partitions: number, onBegin: () => void, onWindow: (window: KafkajsWindow) => void): Promise<Consumer> {
     const { source: topic, name: groupId } = this.#options
     const consumer = this.#kafka.consumer({ groupId })
     await consumer.connect()
@@ -44,6 +44,7 @@ export class KafkajsRelay {
       partitionsConsumedConcurrently: partitions,
       eachBatch: async ({ batch, heartbeat }) => {
         const { partition, messages } = batch
+        onBegin()
         const beganMs = performance.now()
         await this.relay(partition, messages, String(BigInt(batch.lastOffset()) + 1n), heartbeat)
         onWindow({ records: messages.length, beganMs, endedMs: performance.now() })

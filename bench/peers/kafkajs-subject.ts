@@ -21,19 +21,22 @@ const relay = new KafkajsRelay(kafka, { source: BENCH_SOURCE, output: BENCH_OUTP
 
 serve((question: KafkajsQuestion) => (question.do === 'drain' ? drain(question) : windows(question)))
 
-/** The clock starts with the first batch, CPU time is counted from its end: joining a group is no part of the work. */
+/** Clock and CPU time count from the first batch on: joining a group is no part of the work. */
 async function drain({ records, partitions }: Extract<KafkajsQuestion, { do: 'drain' }>): Promise<DrainAnswer> {
   const found: KafkajsWindow[] = []
   const finished = Promise.withResolvers<void>()
   let left = records
-  let cpuBefore = Number.NaN
-  const consumer = await relay.run(partitions, (window) => {
-    if (found.push(window) === 1) cpuBefore = resourcesNow()
+  let cpuBefore: number | null = null
+  const onBegin = (): void => {
+    cpuBefore ??= resourcesNow()
+  }
+  const consumer = await relay.run(partitions, onBegin, (window) => {
+    found.push(window)
     left -= window.records
     if (left <= 0) finished.resolve()
   })
   await finished.promise
-  const resources = resourcesSince(cpuBefore)
+  const resources = resourcesSince(cpuBefore ?? Number.NaN)
   await consumer.disconnect()
   const beganMs = Math.min(...found.map(({ beganMs }) => beganMs))
   const endedMs = Math.max(...found.map(({ endedMs }) => endedMs))
