@@ -20,8 +20,8 @@ export interface Look {
 }
 
 /** A commit of ours that was answered a moment ago may still be on its way to the offsets topic. */
-const settleMs = 2
-const settleTriesMax = 5
+const settleMs = 3
+const settleTriesMax = 8
 
 /**
  * Step 0: all lanes of the bell at once, two requests in parallel, no barrier, no fence write.
@@ -38,7 +38,7 @@ export async function look(
   if (!first) return new Map()
   const partitions = lanes.flatMap(({ topic, partitions }) => partitions.map((partition) => ({ topic, partition })))
   const [committed, ends] = await Promise.all([
-    committedOnceSettled(runtime, lanes, first.group, partitions, deadline),
+    committedOnceSettled(runtime, first.group, partitions, deadline),
     listOffsets(
       runtime.cluster,
       partitions.map((one) => ({ ...one, topicId: topics.sourceTopicId })),
@@ -51,18 +51,16 @@ export async function look(
   return new Map(lanes.map((lane) => [lane, lookAt(lane, topics, bell, committedBy, endBy)]))
 }
 
-/** For lanes that are warm here a few milliseconds are well spent: an unstable answer costs them a barrier. */
+/** A few milliseconds are well spent: an unstable answer costs a barrier, and most often for nothing. */
 async function committedOnceSettled(
   runtime: RelayRuntime,
-  lanes: readonly LaneId[],
   group: string,
   partitions: readonly TopicPartition[],
   deadline: Deadline,
 ): Promise<readonly CommittedAnswer[]> {
-  const isWarm = lanes.some(({ transactionalId }) => runtime.warm.get(transactionalId)?.resume)
   for (let tries = 1; ; tries++) {
     const answers = await fetchCommitted(runtime.cluster, { group, partitions, requireStable: true }, deadline)
-    if (!isWarm || tries === settleTriesMax || !answers.some((answer) => 'unstable' in answer)) return answers
+    if (tries === settleTriesMax || !answers.some((answer) => 'unstable' in answer)) return answers
     await runtime.clock.sleep(settleMs)
   }
 }
