@@ -1,7 +1,7 @@
 import type { Clock, Deadline, Random } from '../clock.ts'
 import { FenceHandle } from './fence-handle.ts'
 import type { FenceRecord } from './fence-record.ts'
-import { type AcquireRequest, decideAcquire, leaseMsFor } from './fence-rules.ts'
+import { type AcquireRequest, decideAcquire, type HeldFence, leaseMsFor } from './fence-rules.ts'
 import type { FenceStore } from './fence-store.ts'
 
 export { FenceHandle, type Hold } from './fence-handle.ts'
@@ -51,18 +51,32 @@ export async function acquireFence(
   request: FenceRequest,
   deadline: Deadline,
 ): Promise<AcquireResult> {
-  const asked = { ...request, nonce: random.id(), lineage: random.id() }
+  let asked = { ...request, nonce: random.id(), lineage: random.id() }
   const decide = (record: FenceRecord | null) => decideAcquire(record, { ...asked, nowMs: clock.now() })
   let found = await firstLook(store, request, decide, deadline)
   for (let race = 0; race < racesMax; race++) {
     const decision = decide(found)
     if (!('write' in decision)) return refusal(decision)
     const result = await store.write(decision.write, deadline)
-    if (result.kind === 'written') return acquired({ store, clock }, asked, decision, found, result.record)
+    if (result.kind === 'written' && isTheOneFound(found, result.record)) {
+      return acquired({ store, clock }, asked, decision, found, result.record)
+    }
+    if (result.kind === 'written') asked = { ...asked, held: holdOf(result.record, asked.nonce) }
     found = result.record
   }
   return { kind: 'stand-down', reason: 'contended', record: found }
 }
+
+/**
+ * A record of a table that was made anew or restored meanwhile can have the token, and no owner, like the one that was
+ * found: the condition holds, but what was decided was decided on another record. What no acquire changes tells them apart.
+ * Then the lane is taken once more, from ourselves and on what is there, with a token of its own.
+ */
+function isTheOneFound(found: FenceRecord | null, written: FenceRecord): boolean {
+  return found === null || (found.lastNonce === written.lastNonce && found.lineage === written.lineage)
+}
+
+const holdOf = (record: FenceRecord, nonce: string): HeldFence => ({ token: record.token, nonce, record })
 
 type Decision = ReturnType<typeof decideAcquire>
 type Granted = Extract<Decision, { write: unknown }>

@@ -129,8 +129,9 @@ export class SimBrokers {
 
   private place() {
     const { model } = this.world
-    const topic = this.dice.pick([offsetsTopic, offsetsTopic, transactionsTopic, topics.source, topics.out])
-    const partitions = model.topics.find(topic)?.partitions.length ?? 1
+    const names = [offsetsTopic, offsetsTopic, transactionsTopic, topics.source, topics.out]
+    const topic = this.dice.pick(names.filter((name) => model.topics.find(name) !== undefined))
+    const partitions = model.topics.find(topic)?.partitions.length ?? 0
     return { topic, partition: this.dice.between(0, partitions - 1) }
   }
 

@@ -107,7 +107,8 @@ export class Provocations {
     if (!judge.hasCommittedAll) return
     judge.archive()
     // the offsets go with the topic: a container that still believes in the old one finds them lost
-    for (const code of ['SOURCE_REPLACED', 'TOPIC_MISSING', 'OFFSETS_LOST']) judge.expectedStops.add(code)
+    const codes = ['SOURCE_REPLACED', 'TOPIC_MISSING', 'OFFSETS_LOST', 'EVENT_INVALID']
+    for (const code of codes) judge.expectedStops.add(code)
     journal.fault('topic-recreated', 'operator')
     model.deleteTopic(topics.source)
     if (this.dice.chance(0.3)) await clock.sleep(this.dice.between(1, 2_000))

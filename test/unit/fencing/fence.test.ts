@@ -74,6 +74,27 @@ describe('acquiring a lane', () => {
     })
   })
 
+  test('S9: a record of a table made anew is not taken for the one that this container remembers, though token and owner fit', async () => {
+    let table = createMemoryFenceStore()
+    const { own } = lane({
+      read: (...args) => table.read(...args),
+      write: (...args) => table.write(...args),
+      rememberFirst: (...args) => table.rememberFirst(...args),
+      list: (...args) => table.list(...args),
+      close: () => table.close(),
+    })
+    const before = await own()
+    await before.handle.release(settledAt(5n), soon())
+    table = createMemoryFenceStore()
+    const other = await own({ container: 'container-b' })
+    await other.handle.release(settledAt(9n), soon())
+    expect(other.handle.token).toBe(before.handle.token)
+
+    const again = await own({ held: before.handle.held })
+    expect(again).toMatchObject({ continued: false, found: { committedUntil: offsets([0, 9n]) } })
+    expect(again.handle.token).toBe(other.handle.token + 1)
+  })
+
   test('S12: an older deployment stands down', async () => {
     const { own, acquire } = lane()
     const { handle } = await own({ generation: 8 })
