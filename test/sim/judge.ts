@@ -1,4 +1,5 @@
 import type { RelayError } from '../../lib/errors.ts'
+import type { FenceRecord } from '../../lib/fencing/fence-record.ts'
 import type { FetchedBatch } from '../../lib/kafka/record-batch/decode.ts'
 import type { InvocationReport } from '../../lib/relay/invocation.ts'
 import { deadLetterHeaders } from '../../lib/relay/transform/dead-letter.ts'
@@ -86,10 +87,11 @@ export class Judge {
     this.poisoned.add(container)
   }
 
-  /** After everything has come to rest. */
-  verdict(): void {
+  /** After everything has come to rest. `records`: what the fence table remembers. */
+  verdict(records: readonly FenceRecord[] = []): void {
     this.archive()
     this.assertNothingOpen()
+    for (const record of records) this.assertRemembered(record)
     const source = this.archived.map(({ partition, batches }) => ({ partition, records: judgeRecords(batches) }))
     const place = new Map<string, Place>()
     for (const { partition, records } of source) {
@@ -167,6 +169,15 @@ export class Judge {
     }
     for (const { partition } of this.relayedTopic.partitions) {
       if (this.committed(partition).isPending) this.fail(`offset of ${partition} is left pending`)
+    }
+  }
+
+  /** A record that is ahead of the offsets would stop its lane the next time. */
+  private assertRemembered({ id, committedUntil }: FenceRecord): void {
+    if (this.expectedStops.size > 0) return
+    for (const [partition, remembered] of committedUntil) {
+      const { offset } = this.committed(partition)
+      if (remembered > offset) this.fail(`${id} remembers ${partition}@${remembered}, committed is ${offset}`)
     }
   }
 

@@ -69,11 +69,11 @@ async function run(world: World): Promise<void> {
 }
 
 /** Whatever was left open times out; then the judge looks. */
-export async function settle({ clock, judge, model, plan }: World, source: SimSource): Promise<void> {
+export async function settle({ clock, fences, judge, model, plan }: World, source: SimSource): Promise<void> {
   await clock.sleep(plan.timing.transactionTimeoutMs + source.transactionTimeoutMs + seconds(30))
   model.runScans()
   await clock.sleep(seconds(1))
-  judge.verdict()
+  judge.verdict(await fences.records())
 }
 
 async function work(world: World, source: SimSource, provocations: Provocations): Promise<void> {
