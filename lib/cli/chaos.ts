@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { runChaos } from '../local/chaos/chaos.ts'
@@ -33,8 +33,6 @@ interface Options {
   readonly json?: boolean
 }
 
-const forDefaultMs = 120_000
-const everyDefaultMs = 5_000
 const perSecondDefault = 400
 
 const help = (controls: readonly string[]) => `
@@ -52,8 +50,8 @@ export function chaosCommand(controls: Readonly<Record<string, Control>> = {}): 
   const names = Object.keys(controls)
   return (terminal) => {
     const command = new Command('chaos')
-      .option('--for <duration>', 'how long, under load (default: 2m)', duration('5s', '24h'), forDefaultMs)
-      .option('--every <duration>', 'a fault so often (default: 5s)', duration('1s', '1h'), everyDefaultMs)
+      .addOption(durationOption('--for <duration>', 'how long, under load', '5s', '24h', '2m'))
+      .addOption(durationOption('--every <duration>', 'a fault so often', '1s', '1h', '5s'))
       .option('--faults <names>', 'only these kinds, separated by commas (default: all)', faultList)
       .option('--rate <records>', `records per second (default: ${perSecondDefault})`, wholeNumber(1, 20_000))
       .option('--seed <number>', 'decides which fault comes when (default: drawn)', wholeNumber(0, 2 ** 32 - 1))
@@ -64,6 +62,11 @@ export function chaosCommand(controls: Readonly<Record<string, Control>> = {}): 
       .action((options: Options) => chaos(options, controls, terminal))
     return names.length === 0 ? command : command.option('--control <name>', 'put a broken relay there instead')
   }
+}
+
+function durationOption(flags: string, about: string, least: string, most: string, byDefault: string): Option {
+  const parse = duration(least, most)
+  return new Option(flags, about).argParser(parse).default(parse(byDefault), byDefault)
 }
 
 async function chaos(options: Options, controls: Readonly<Record<string, Control>>, terminal: Terminal): Promise<void> {

@@ -3,12 +3,11 @@ import { Command } from 'commander'
 import { chaosCommand } from '../../lib/cli/chaos.ts'
 import { runProgram } from '../../lib/cli/run-program.ts'
 import { processTerminal } from '../../lib/cli/terminal.ts'
-import { newSequence, randomIds } from './controls/broken-engine.ts'
+import { randomIds } from './controls/broken-engine.ts'
 import { naiveKafkajs } from './controls/naive-kafkajs.ts'
 
 const command = chaosCommand({
   'naive-kafkajs': naiveKafkajs,
-  'new-sequence': newSequence,
   'random-ids': randomIds,
 })
 const root = new Command('npm run').description('fencepost chaos, with relays that it must catch')

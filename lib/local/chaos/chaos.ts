@@ -78,14 +78,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   try {
     options.say(`starting ${options.subject.name}`)
     const subject = await options.subject.start(around)
-    const run = new ChaosRun(options, around, subject)
     try {
-      return await run.outcome()
+      return await outcomeOf(new ChaosRun(options, around, subject))
     } finally {
-      await run.stop()
+      await subject.stop()
     }
   } finally {
     await around.stop()
+  }
+}
+
+async function outcomeOf(run: ChaosRun): Promise<ChaosOutcome> {
+  try {
+    return await run.outcome()
+  } finally {
+    await run.stop()
   }
 }
 
@@ -102,7 +109,6 @@ class ChaosRun {
   readonly #over = new AbortController()
   readonly #active = new Set<string>()
   readonly #samples: Sample[] = []
-  #isSubjectStopped = false
 
   constructor(options: ChaosOptions, around: Surroundings, subject: RunningSubject) {
     this.#options = options
@@ -136,7 +142,7 @@ class ChaosRun {
     say('the faults are over; letting it catch up')
     await this.#drain(signal)
     const { invocations } = this.#subject.stats()
-    await this.#stopSubject()
+    await this.#subject.stop()
     say('reading everything back from the log')
     const report = await this.#verify()
     await this.#untilReaderHasSeen(visibleIn(report), signal)
@@ -161,7 +167,6 @@ class ChaosRun {
 
   async stop(): Promise<void> {
     this.#over.abort()
-    await this.#stopSubject()
     await this.#reader.stop()
   }
 
@@ -241,12 +246,6 @@ class ChaosRun {
       if (!('offset' in answer)) throw answer.error
       return sum + Number(answer.offset)
     }, 0)
-  }
-
-  async #stopSubject(): Promise<void> {
-    if (this.#isSubjectStopped) return
-    this.#isSubjectStopped = true
-    await this.#subject.stop()
   }
 
   #verify(): Promise<VerifyReport> {

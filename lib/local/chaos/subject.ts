@@ -12,7 +12,7 @@ export interface RunningSubject {
   /** What can be done to itself, beside what can be done to its surroundings. */
   readonly faults: readonly Fault[]
   stats(): SubjectStats
-  /** Running work ends by itself; afterwards nothing of it is left. */
+  /** Running work ends by itself; afterwards nothing of it is left. May be called again. */
   stop(): Promise<void>
 }
 

@@ -9,8 +9,9 @@ import { fencepostSubject } from '../../../lib/local/chaos/fencepost-subject.ts'
 interface BrokenRule {
   /** Under lib/. */
   readonly file: string
-  /** What stands in it once, and what the bundle has in its place. */
-  readonly changes: readonly (readonly [rule: string, instead: string])[]
+  /** Stands in it once. */
+  readonly rule: string
+  readonly instead: string
 }
 
 /** Fencepost without a rule of its protocol, in the same processes under the same faults: this harness must catch it. */
@@ -21,17 +22,14 @@ function without(name: string, broken: BrokenRule, faults: readonly string[]): C
   return { subject, faults, rate: 200 }
 }
 
-function breaking({ file, changes }: BrokenRule): Plugin {
+function breaking({ file, rule, instead }: BrokenRule): Plugin {
   const path = join(import.meta.dirname, '..', '..', '..', 'lib', file)
   return {
     name: 'broken-engine',
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, async (asked) => {
         if (asked.path !== path) return undefined
-        const contents = changes.reduce(
-          (text, [rule, instead]) => replaceOnce(file, text, rule, instead),
-          await readFile(path, 'utf8'),
-        )
+        const contents = replaceOnce(file, await readFile(path, 'utf8'), rule, instead)
         return { contents, loader: 'ts' }
       })
     },
@@ -45,27 +43,13 @@ function replaceOnce(file: string, text: string, rule: string, instead: string):
   throw new Error(`lib/${file} has ${parts.length - 1} times what is to be broken, wanted once: ${rule}`)
 }
 
-/** R2: a batch whose acknowledgement is lost goes out again with the next sequence number, which no broker takes for a copy. */
-export const newSequence = without(
-  'new-sequence',
-  {
-    file: 'transaction/produce.ts',
-    changes: [
-      ['records: batch.count }', 'records: batch.count, anew: () => parcelOf(sending, output, wave) }'],
-      ['({ again }) => again)', '({ again }) => again).map((parcel) => parcel.anew())'],
-    ],
-  },
-  ['lost-reply'],
-)
-
 /** R4: a transactional id of its own for each session, so that a successor fences nobody and aborts nothing. */
 export const randomIds = without(
   'random-ids',
   {
     file: 'relay/barrier.ts',
-    changes: [
-      ['transactionalId: id.transactionalId, group', 'transactionalId: id.transactionalId + Math.random(), group'],
-    ],
+    rule: 'transactionalId: id.transactionalId, group',
+    instead: 'transactionalId: id.transactionalId + Math.random(), group',
   },
   ['pause-function'],
 )
