@@ -50,9 +50,10 @@ describe('a source that has changed behind the lane', () => {
     await ring(warm)
     await recreateTopic(world.cluster, world.names.source)
     const more = await world.produce(20)
-    expect(await ring(warm, eventOf(world.names.source, 10, 19))).toMatchObject({
-      lanes: [{ kind: 'stopped', code: 'SOURCE_REPLACED' }],
-    })
+    const event = eventOf(world.names.source, 10, 19)
+    const first = await ring(warm, event) // with the metadata of before it may only fail: the next ring decides
+    expect(first).not.toMatchObject({ lanes: [{ kind: 'done' }] })
+    expect(await ring(warm, event)).toMatchObject({ lanes: [{ kind: 'stopped', code: 'SOURCE_REPLACED' }] })
     expect(await world.delivered()).toEqual(values)
     await resumeLane(world, 0)
     await goesOn(world, [...values, ...more])
