@@ -14,6 +14,8 @@ export interface BehindBarrier {
   readonly reconciled: Reconciled
 }
 
+/** Most barriers take less: they cost no look. */
+const lookEveryMs = 100
 /** How often a stale answer of an old group coordinator is worth a new barrier before it is believed. */
 const barriersMax = 3
 
@@ -56,11 +58,25 @@ export async function openBehindBarrier(
   deadline: Deadline,
 ): Promise<TransactionSession> {
   const { transactionTimeoutMs } = deployment.settings
-  const config = { transactionalId: id.transactionalId, group: id.group, transactionTimeoutMs }
+  const mayTryAgain = stillOurs(deployment, id, fence, deadline)
+  const config = { transactionalId: id.transactionalId, group: id.group, transactionTimeoutMs, mayTryAgain }
   const session = await openSession(deployment.cluster, config, deployment.random, deadline)
   const standing = await fence.confirm(deadline)
   if (standing === 'ours') return session
   throw superseded(id)
+}
+
+/**
+ * A barrier that is stuck behind a slow marker is tried again and again, and each try fences whoever has the id: also the
+ * owner who took the lane over meanwhile, as often as his own session is new. So a try is preceded by a look at the record.
+ */
+function stillOurs({ clock }: RelayDeployment, id: LaneId, fence: FenceHandle, deadline: Deadline) {
+  let lookedMs = clock.now()
+  return async (): Promise<void> => {
+    if (clock.now() - lookedMs < lookEveryMs) return
+    if ((await fence.confirm(deadline)) !== 'ours') throw superseded(id)
+    lookedMs = clock.now()
+  }
 }
 
 type Stop = Extract<PartitionVerdict, { kind: 'stop' }>

@@ -16,6 +16,8 @@ export interface Barrier {
   readonly transactionalId: string | null
   readonly transactionTimeoutMs: number
   readonly attemptTimeoutMs: number
+  /** Awaited before each further attempt; what it rejects with ends the barrier. */
+  readonly mayTryAgain?: () => Promise<void>
 }
 
 /**
@@ -45,8 +47,8 @@ async function initProducerId(cluster: Cluster, barrier: Barrier, random: Random
     const last = await attempt(cluster, barrier, askingEnds)
     if ('body' in last) return { producerId: last.body.producerId, producerEpoch: last.body.producerEpoch }
     stuck ||= !isSilence(last) && last.code === CONCURRENT_TRANSACTIONS
-    if (await pause(askingEnds)) continue
-    throw stuck ? await barrierStuck(cluster, barrier, deadline) : unavailable(barrier, last)
+    if (await pause(askingEnds)) await barrier.mayTryAgain?.()
+    else throw stuck ? await barrierStuck(cluster, barrier, deadline) : unavailable(barrier, last)
   }
 }
 

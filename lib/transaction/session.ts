@@ -9,6 +9,8 @@ export interface SessionConfig {
   readonly transactionTimeoutMs: number
   /** How long one transmission may stay unanswered before the identical bytes are sent again. Default 5 s. */
   readonly attemptTimeoutMs?: number
+  /** Awaited before the barrier is tried again: rejects when somebody else has the id by now, whom another try would fence. */
+  readonly mayTryAgain?: () => Promise<void>
 }
 
 /** A batch whose records are encoded once; producer id, epoch and sequence are stamped at each `build`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isRelayError, type RelayError } from '../../../lib/errors.ts'
+import { isRelayError, RelayError } from '../../../lib/errors.ts'
 import { TransportError } from '../../../lib/kafka/transport.ts'
 import { openSession } from '../../../lib/transaction/open-session.ts'
 import { evenRandom, inTurn, lost, node, type Script, ScriptedBrokers } from '../../helpers/scripted-brokers.ts'
@@ -46,6 +46,17 @@ describe('the barrier', () => {
     expect(cluster.callsOf('InitProducerId')).toHaveLength(3)
     expect(cluster.clock.slept).toHaveLength(2)
     expect(Math.max(...cluster.clock.slept)).toBeLessThan(10)
+  })
+
+  test('whoever no longer has the id tries no more: another try would fence his successor', async () => {
+    const cluster = new ScriptedBrokers({ InitProducerId: inTurn({ errorCode: 51 }) })
+    let asked = 0
+    const mayTryAgain = async () => {
+      if (++asked === 3) throw new RelayError('FENCE_SUPERSEDED', 'somebody else has it')
+    }
+    const session = openSession(cluster, { ...config, mayTryAgain }, evenRandom, cluster.within(10_000))
+    expect((await failureOf(session)).code).toBe('FENCE_SUPERSEDED')
+    expect(cluster.callsOf('InitProducerId')).toHaveLength(3)
   })
 
   test('an epoch without room for a transaction is exchanged at once (P4)', async () => {
