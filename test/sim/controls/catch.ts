@@ -10,15 +10,20 @@ export interface Caught {
   readonly violation: string | null
 }
 
-/** Runs a broken relay through seed after seed, the same as everybody's, until the judge notices. */
+/**
+ * Runs a broken relay through seed after seed until the judge notices. What it then sees must be the control's doing: the
+ * relay as it is passes the same run.
+ */
 export async function catchControl(
   { name, breaks, sabotage, focus = (plan) => plan }: Control,
   seedsMax: number,
 ): Promise<Caught> {
   for (let seed = 1; seed <= seedsMax; seed++) {
-    const { violations } = await simulate(focus(planOf(seed)), { sabotage })
-    const [violation] = violations
-    if (violation !== undefined) return { name, breaks, seeds: seed, violation: violation.slice(0, 300) }
+    const plan = focus(planOf(seed))
+    const [violation] = (await simulate(plan, { sabotage })).violations
+    if (violation === undefined) continue
+    const isOurs = (await simulate(plan)).violations.length === 0
+    if (isOurs) return { name, breaks, seeds: seed, violation: violation.slice(0, 300) }
   }
   return { name, breaks, seeds: null, violation: null }
 }
