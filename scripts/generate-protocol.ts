@@ -47,6 +47,9 @@ const wanted: Readonly<Record<string, readonly [min: number, max: number]>> = {
   OffsetDelete: [0, 0],
   IncrementalAlterConfigs: [1, 1],
   DeleteRecords: [2, 2],
+  CreateAcls: [3, 3],
+  DescribeAcls: [3, 3],
+  DeleteAcls: [3, 3],
 }
 
 const schemas = process.argv[2]

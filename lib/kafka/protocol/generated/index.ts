@@ -31,6 +31,9 @@ import { type DeleteGroupsRequest, type DeleteGroupsResponse, decodeDeleteGroups
 import { type OffsetDeleteRequest, type OffsetDeleteResponse, decodeOffsetDeleteResponse, encodeOffsetDeleteRequest } from './offset-delete.ts'
 import { type IncrementalAlterConfigsRequest, type IncrementalAlterConfigsResponse, decodeIncrementalAlterConfigsResponse, encodeIncrementalAlterConfigsRequest } from './incremental-alter-configs.ts'
 import { type DeleteRecordsRequest, type DeleteRecordsResponse, decodeDeleteRecordsResponse, encodeDeleteRecordsRequest } from './delete-records.ts'
+import { type CreateAclsRequest, type CreateAclsResponse, decodeCreateAclsResponse, encodeCreateAclsRequest } from './create-acls.ts'
+import { type DescribeAclsRequest, type DescribeAclsResponse, decodeDescribeAclsResponse, encodeDescribeAclsRequest } from './describe-acls.ts'
+import { type DeleteAclsRequest, type DeleteAclsResponse, decodeDeleteAclsResponse, encodeDeleteAclsRequest } from './delete-acls.ts'
 import type { Reader } from '../reader.ts'
 import type { Writer } from '../writer.ts'
 
@@ -66,6 +69,9 @@ interface Messages {
   OffsetDelete: [OffsetDeleteRequest, OffsetDeleteResponse]
   IncrementalAlterConfigs: [IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse]
   DeleteRecords: [DeleteRecordsRequest, DeleteRecordsResponse]
+  CreateAcls: [CreateAclsRequest, CreateAclsResponse]
+  DescribeAcls: [DescribeAclsRequest, DescribeAclsResponse]
+  DeleteAcls: [DeleteAclsRequest, DeleteAclsResponse]
 }
 
 /** The APIs that are spoken. */
@@ -116,4 +122,7 @@ export const apis: { readonly [A in Api]: ApiCodec<A> } = {
   OffsetDelete: { key: 47, name: 'OffsetDelete', versions: { min: 0, max: 0 }, flexible: false, encodeRequest: encodeOffsetDeleteRequest, decodeResponse: decodeOffsetDeleteResponse },
   IncrementalAlterConfigs: { key: 44, name: 'IncrementalAlterConfigs', versions: { min: 1, max: 1 }, flexible: true, encodeRequest: encodeIncrementalAlterConfigsRequest, decodeResponse: decodeIncrementalAlterConfigsResponse },
   DeleteRecords: { key: 21, name: 'DeleteRecords', versions: { min: 2, max: 2 }, flexible: true, encodeRequest: encodeDeleteRecordsRequest, decodeResponse: decodeDeleteRecordsResponse },
+  CreateAcls: { key: 30, name: 'CreateAcls', versions: { min: 3, max: 3 }, flexible: true, encodeRequest: encodeCreateAclsRequest, decodeResponse: decodeCreateAclsResponse },
+  DescribeAcls: { key: 29, name: 'DescribeAcls', versions: { min: 3, max: 3 }, flexible: true, encodeRequest: encodeDescribeAclsRequest, decodeResponse: decodeDescribeAclsResponse },
+  DeleteAcls: { key: 31, name: 'DeleteAcls', versions: { min: 3, max: 3 }, flexible: true, encodeRequest: encodeDeleteAclsRequest, decodeResponse: decodeDeleteAclsResponse },
 }
