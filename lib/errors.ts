@@ -60,6 +60,11 @@ export const errorCodes = {
   BROKER_UNAVAILABLE: ['retry', 'No broker answered in time.'],
   BROKER_TOO_OLD: ['fix-config', 'The broker does not speak a version of a request that is needed.'],
   AUTHENTICATION_FAILED: ['fix-config', 'The broker refused the credentials.'],
+  BROKER_UNTRUSTED: [
+    'fix-config',
+    "The broker's certificate is not one to trust: expired, of another authority or name.",
+  ],
+  SECRET_UNREADABLE: ['retry', 'A secret cannot be read.'],
   NOT_AUTHORIZED: ['fix-config', 'The broker refused the operation for this user.'],
   TOPIC_MISSING: ['fix-config', 'A topic does not exist.'],
   TOPIC_INVALID: ['fix-config', 'A topic has a setting that the relay cannot work with.'],
@@ -71,6 +76,12 @@ export const errorCodes = {
   UNKNOWN_COMPRESSION: ['stop-lane', 'A fetched batch uses a compression that is not known.'],
   BROKER_ERROR: ['retry', 'The broker answered with an error.'],
   // the user's relay
+  REGISTRY_UNAVAILABLE: ['retry', 'The schema registry gives no usable answer; the window is tried again.'],
+  SCHEMA_UNKNOWN: [
+    'retry',
+    'The schema registry does not know a schema that a record names; the window is tried again.',
+  ],
+  SCHEMA_REFUSED: ['fix-config', 'The schema registry does not accept the schema of an output, or has none for it.'],
   DECODE_FAILED: ['reject-record', 'A record cannot be decoded.'],
   VALIDATION_FAILED: ['reject-record', 'A record does not match its schema.'],
   ENCODE_FAILED: ['reject-record', 'An output cannot be encoded.'],
