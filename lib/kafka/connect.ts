@@ -1,15 +1,18 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import Connection, { type SocketForKafkajs } from 'kafkajs/src/network/connection.js'
 import ApiVersions from 'kafkajs/src/protocol/requests/apiVersions/index.js'
 import { messageOf } from '../errors.ts'
 import { type KafkaConnectionConfig, nodeKey, type SaslConfig } from './connection-config.ts'
+import { type Inlet, InletSwitch } from './inlet.ts'
 import { kafkajsSasl } from './sasl.ts'
 import { type NodeAddress, TransportError } from './transport.ts'
 
-/** An authenticated connection, ready for requests. Nothing listens on the socket yet. */
+/** An authenticated connection, ready for requests. */
 export interface OpenedSocket {
   readonly socket: Socket
+  /** Where its bytes go from now on; those that came before stay where they are. */
+  receive(inlet: Inlet): void
   /** How long the broker honours the authentication; null without a bound (KIP-368). */
   readonly sessionLifetimeMs: number | null
 }
@@ -38,7 +41,8 @@ export async function openSocket(
     if (config.sasl !== undefined) await connection.authenticate()
     dialled.release()
     const lifetimeMs = Number(connection.sessionLifetime)
-    return { socket: dialled.socket, sessionLifetimeMs: lifetimeMs > 0 ? lifetimeMs : null }
+    const receive = (inlet: Inlet) => dialled.inlets.turnTo(inlet)
+    return { socket: dialled.socket, receive, sessionLifetimeMs: lifetimeMs > 0 ? lifetimeMs : null }
   } catch (error) {
     const failure = describeFailure(node, config.sasl, dialled, error)
     dialled.release()
@@ -62,6 +66,7 @@ async function greet(connection: Connection): Promise<void> {
 
 interface Dialled {
   readonly socket: Socket
+  readonly inlets: InletSwitch
   readonly forKafkajs: SocketForKafkajs
   onConnect: () => void
   connected: boolean
@@ -75,11 +80,16 @@ function dial(config: KafkaConnectionConfig, node: NodeAddress): Dialled {
     dialled.connected = true
     dialled.onConnect()
   }
-  const socket = config.tls ? dialTls(config.tls, node, onConnect) : connectTcp(node.port, node.host, onConnect)
+  const inlets = new InletSwitch()
+  const { host, port } = node
+  const socket = config.tls
+    ? dialTls(config.tls, node, inlets.onRead, onConnect)
+    : connectTcp({ host, port, onread: inlets.onRead }, onConnect)
   socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
   const added: [event: string, listener: (argument: unknown) => void][] = []
   const forKafkajs: SocketForKafkajs = {
     on: (event, listener) => {
+      if (event === 'data') return inlets.turnTo({ room: undefined, push: (bytes) => hear(listener, bytes) })
       added.push([event, listener])
       socket.on(event, listener)
     },
@@ -87,14 +97,16 @@ function dial(config: KafkaConnectionConfig, node: NodeAddress): Dialled {
     end: () => socket.end(),
     unref: () => socket.unref(),
   }
-  forKafkajs.on('data', () => {
+  const hear = (listener: (bytes: Buffer) => void, bytes: Buffer) => {
     dialled.answered = true
-  })
+    listener(Buffer.from(bytes)) // it keeps them
+  }
   const release = () => {
     for (const [event, listener] of added) socket.off(event, listener)
   }
   const dialled: Dialled = {
     socket,
+    inlets,
     forKafkajs,
     onConnect: () => undefined,
     connected: false,
@@ -104,9 +116,10 @@ function dial(config: KafkaConnectionConfig, node: NodeAddress): Dialled {
   return dialled
 }
 
-function dialTls(tls: true | object, node: NodeAddress, onConnect: () => void): Socket {
-  const servername = isIP(node.host) ? {} : { servername: node.host }
-  return connectTls({ host: node.host, port: node.port, ...servername, ...(tls === true ? {} : tls) }, onConnect)
+function dialTls(tls: true | object, { host, port }: NodeAddress, onread: OnReadOpts, onConnect: () => void): Socket {
+  const servername = isIP(host) ? {} : { servername: host }
+  const options = { host, port, onread, ...servername, ...(tls === true ? {} : tls) }
+  return connectTls(options, onConnect)
 }
 
 function kafkajsConnection(

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { messageOf } from '../errors.ts'
 import type { OpenedSocket } from './connect.ts'
 import { nodeKey } from './connection-config.ts'
+import type { Inlet } from './inlet.ts'
 import { correlationIdOf, decodeResponseFrame, encodeRequestFrame, FrameSplitter } from './protocol/frame.ts'
 import type { Api, ResponseOf } from './protocol/generated/index.ts'
 import { type NodeAddress, TransportError, type WireRequest } from './transport.ts'
@@ -50,10 +51,18 @@ export class NodeConnection {
   #usedAtMs: number
   #renewAtMs = Number.POSITIVE_INFINITY
   readonly #drained = Promise.withResolvers<void>()
+  readonly #inlet: Inlet
 
   constructor(options: NodeConnectionOptions, after: Promise<void> = Promise.resolve()) {
     this.#options = options
     this.#usedAtMs = options.clock.now()
+    const splitter = this.#splitter
+    this.#inlet = {
+      get room() {
+        return splitter.room
+      },
+      push: (bytes) => this.#receive(bytes),
+    }
     after
       .then(() => options.open())
       .then((opened) => this.#opened(opened))
@@ -97,14 +106,14 @@ export class NodeConnection {
     })
   }
 
-  #opened({ socket, sessionLifetimeMs }: OpenedSocket): void {
+  #opened({ socket, receive, sessionLifetimeMs }: OpenedSocket): void {
     if (this.#state === 'closed') {
       socket.destroy()
       return
     }
     this.#socket = socket
     if (sessionLifetimeMs !== null) this.#renewAtMs = this.#options.clock.now() + sessionLifetimeMs * SESSION_SHARE
-    socket.on('data', (chunk) => this.#receive(chunk))
+    receive(this.#inlet)
     socket.on('error', (cause) => this.#end(this.#error('closed', `lost: ${cause.message}`, cause)))
     socket.on('close', () => this.#end(this.#error('closed', `closed by the broker${this.#firstRequestHint()}`)))
     for (const entry of this.#outstanding) this.#write(socket, entry)
@@ -120,9 +129,9 @@ export class NodeConnection {
     process.nextTick(() => socket.uncork())
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(bytes: Buffer): void {
     try {
-      this.#splitter.push(chunk, (frame) => this.#answer(frame))
+      this.#splitter.push(bytes, (frame) => this.#answer(frame))
     } catch (cause) {
       this.#end(this.#error('closed', messageOf(cause), cause))
     }

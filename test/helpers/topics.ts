@@ -1,4 +1,5 @@
 import type { Cluster } from '../../lib/kafka/cluster.ts'
+import { listOffsets } from '../../lib/kafka/offsets.ts'
 import { clusterAt, within } from './kafka-client.ts'
 import { freshName } from './stack.ts'
 
@@ -42,11 +43,14 @@ export async function createTopicNamed(cluster: Cluster, name: string, options: 
   await untilLed(cluster, name, numPartitions)
 }
 
-/** The controller answers before the brokers have heard of the topic. */
+/** The controller answers before the brokers have heard of the topic, and those know the leaders before these lead. */
 async function untilLed(cluster: Cluster, name: string, partitions: number): Promise<void> {
-  for (const deadline = within(20_000); deadline.remainingMs() > 0; await cluster.clock.sleep(20)) {
+  const deadline = within(20_000)
+  for (; deadline.remainingMs() > 0; await cluster.clock.sleep(20)) {
     const known = (await cluster.topics([name], deadline, 'fresh')).get(name)?.partitions ?? []
-    if (known.length === partitions && known.every(({ leader }) => leader !== null)) return
+    if (known.length === partitions && known.every(({ leader }) => leader !== null)) break
   }
-  throw new Error(`${name} has no leaders after 20 s`)
+  const asks = Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition }))
+  const answers = await listOffsets(cluster, asks, { at: 'latest', isolation: 'read_committed' }, deadline)
+  if (!answers.every((answer) => 'offset' in answer)) throw new Error(`${name} has no leaders after 20 s`)
 }

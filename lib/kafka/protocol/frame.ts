@@ -46,46 +46,48 @@ export function decodeResponseFrame<A extends Api>(api: A, version: number, fram
   return body
 }
 
-/** Cuts a byte stream into frames. Each frame is copied once at most, into a buffer of its own size. */
+/** Cuts a byte stream into frames, each in a buffer of its own. */
 export class FrameSplitter {
   readonly #length = Buffer.allocUnsafe(LENGTH_BYTES)
   #lengthBytes = 0
   #frame: Buffer | undefined
   #filled = 0
 
-  /** @throws MalformedMessage when the other side does not speak Kafka's protocol. */
+  /** What is missing of the frame under way: whoever reads the next bytes right into it saves their copy. */
+  get room(): Buffer | undefined {
+    return this.#frame?.subarray(this.#filled)
+  }
+
+  /**
+   * Takes the next bytes of the stream, which may be used anew afterwards unless they stand in `room`.
+   * @throws MalformedMessage when the other side does not speak Kafka's protocol.
+   */
   push(chunk: Buffer, onFrame: (frame: Buffer) => void): void {
     let rest = chunk
     while (rest.length > 0)
-      rest = this.#frame === undefined ? this.#readLength(rest, onFrame) : this.#fill(rest, onFrame)
+      rest = this.#frame === undefined ? this.#readLength(rest) : this.#fill(rest, this.#frame, onFrame)
   }
 
-  #readLength(chunk: Buffer, onFrame: (frame: Buffer) => void): Buffer {
+  #readLength(chunk: Buffer): Buffer {
     const copied = chunk.copy(this.#length, this.#lengthBytes)
     this.#lengthBytes += copied
-    const rest = chunk.subarray(copied)
-    if (this.#lengthBytes < LENGTH_BYTES) return rest
-    this.#lengthBytes = 0
-    const length = checkedLength(this.#length.readInt32BE(0))
-    if (rest.length >= length) {
-      onFrame(rest.subarray(0, length))
-      return rest.subarray(length)
+    if (this.#lengthBytes === LENGTH_BYTES) {
+      this.#lengthBytes = 0
+      this.#frame = Buffer.allocUnsafeSlow(checkedLength(this.#length.readInt32BE(0)))
+      this.#filled = 0
     }
-    this.#frame = Buffer.allocUnsafeSlow(length)
-    this.#filled = 0
-    return rest
+    return chunk.subarray(copied)
   }
 
-  #fill(chunk: Buffer, onFrame: (frame: Buffer) => void): Buffer {
-    const frame = this.#frame
-    if (frame === undefined) return chunk
-    const copied = chunk.copy(frame, this.#filled)
-    this.#filled += copied
+  #fill(chunk: Buffer, frame: Buffer, onFrame: (frame: Buffer) => void): Buffer {
+    const isInPlace = chunk.buffer === frame.buffer
+    const taken = isInPlace ? chunk.length : chunk.copy(frame, this.#filled)
+    this.#filled += taken
     if (this.#filled === frame.length) {
       this.#frame = undefined
       onFrame(frame)
     }
-    return chunk.subarray(copied)
+    return chunk.subarray(taken)
   }
 }
 

@@ -4,6 +4,7 @@ import { type Duplex, duplexPair } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { deadlineIn, systemClock } from '../../../lib/clock.ts'
 import type { OpenedSocket } from '../../../lib/kafka/connect.ts'
+import type { Inlet } from '../../../lib/kafka/inlet.ts'
 import { NodeConnection } from '../../../lib/kafka/node-connection.ts'
 import { FrameSplitter } from '../../../lib/kafka/protocol/frame.ts'
 import { lengthOf, Writer } from '../../../lib/kafka/protocol/writer.ts'
@@ -76,7 +77,8 @@ function connection(after?: Promise<void>): NodeConnection {
   return new NodeConnection({ node, clientId: 'test', clock, idleMaxMs: 60_000, open: () => open.promise }, after)
 }
 
-const opens = (sessionLifetimeMs: number | null = null) => open.resolve({ socket: wire.socket, sessionLifetimeMs })
+const opens = (sessionLifetimeMs: number | null = null, { socket } = wire) =>
+  open.resolve({ socket, receive: ({ push }: Inlet) => void socket.on('data', push), sessionLifetimeMs })
 
 const ask = (to: NodeConnection, ms = 5_000) =>
   to
@@ -215,7 +217,7 @@ test('before its session ends it gives way, and its successor waits for its last
   const secondWire = new Wire()
   open = Promise.withResolvers()
   const successor = connection(old.drained)
-  open.resolve({ socket: secondWire.socket, sessionLifetimeMs: null })
+  opens(null, secondWire)
   const next = ask(successor)
   wire.answer(1, 'one')
   expect(await asked).toBe('one')

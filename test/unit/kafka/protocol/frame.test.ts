@@ -217,6 +217,24 @@ describe('FrameSplitter', () => {
     )
   })
 
+  test('gives the same frames when each is read right into its place, from one buffer that is used again and again', () => {
+    const payloads = fc.array(fc.uint8Array({ minLength: 4, maxLength: 60 }), { maxLength: 8 })
+    fc.assert(
+      fc.property(payloads, fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 }), (wanted, sizes) => {
+        const stream = Buffer.concat(wanted.map((payload) => frameOf(Buffer.from(payload))))
+        const [splitter, scratch] = [new FrameSplitter(), Buffer.alloc(16)]
+        const frames: Buffer[] = []
+        for (let at = 0, turn = 0; at < stream.length; turn++) {
+          const room = splitter.room ?? scratch
+          const read = stream.copy(room, 0, at, at + (sizes[turn % sizes.length] ?? 1))
+          splitter.push(room.subarray(0, read), (frame) => frames.push(frame))
+          at += read
+        }
+        expect(frames.map((frame) => [...frame])).toEqual(wanted.map((payload) => [...payload]))
+      }),
+    )
+  })
+
   test('refuses what no Kafka broker sends: a TLS alert, an HTTP answer, a negative length', () => {
     for (const bytes of [hex('15030300020246'), Buffer.from('HTTP/1.1 400'), hex('ffffffff')]) {
       expect(() => new FrameSplitter().push(bytes, () => undefined)).toThrow(MalformedMessage)
