@@ -1,8 +1,9 @@
-/** `npm run bench -- throughput|latency|cold-start`: what Fencepost reaches on this machine, beside the same work by kafkajs. */
+/** `npm run bench -- throughput|latency|lanes|cold-start`: what Fencepost reaches on this machine, beside the same work by kafkajs. */
 import { Command } from 'commander'
 import { runProgram } from '../lib/cli/run-program.ts'
 import { processTerminal } from '../lib/cli/terminal.ts'
 import { coldStartCommand } from './cold-start-command.ts'
+import { lanesCommand } from './lanes-command.ts'
 import { latencyCommand } from './latency-command.ts'
 import { throughputCommand } from './throughput-command.ts'
 
@@ -11,7 +12,7 @@ const root = new Command('npm run bench --').description(
 )
 process.exitCode = await runProgram(
   root,
-  [throughputCommand, latencyCommand, coldStartCommand],
+  [throughputCommand, latencyCommand, lanesCommand, coldStartCommand],
   process.argv.slice(2),
   processTerminal(),
 )

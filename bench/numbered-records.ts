@@ -38,7 +38,25 @@ export class NumberedRecords {
 
   /** Appends records `from` to `until` to one partition in one batch, acknowledged. */
   append(topic: string, partition: number, from: number, until: number): Promise<void> {
-    return this.#send([{ topic, partition, batches: [batchOf(from, until)] }])
+    return this.#send([{ topic, partition, batches: [batchOf(numbers(from, until))] }])
+  }
+
+  /**
+   * A record of each round to each of these partitions, of `of` there are: number `round * of + partition`, dated by `dueMs`.
+   * All in one request to each leader, acknowledged.
+   */
+  appendRounds(topic: string, partitions: readonly number[], of: number, rounds: Rounds): Promise<void> {
+    const { from, until, dueMs, keyed } = rounds
+    return this.#send(
+      partitions.map((partition) => {
+        const mine = Array.from(numbers(from, until), (round) => round * of + partition)
+        return {
+          topic,
+          partition,
+          batches: [batchOf(mine, (number) => dueMs(Math.floor(number / of)), keyed ? keyOf : () => null)],
+        }
+      }),
+    )
   }
 
   /** Spreads records 0 to `count` evenly over the partitions, numbers ascending in each. */
@@ -48,7 +66,7 @@ export class NumberedRecords {
       const batches = Array.from({ length: partitions }, (_, partition) => {
         const from = partition * each + done
         const until = Math.min(count, (partition + 1) * each, from + recordsPerBatch)
-        return { topic, partition, batches: from < until ? [batchOf(from, until)] : [] }
+        return { topic, partition, batches: from < until ? [batchOf(numbers(from, until))] : [] }
       })
       await this.#send(batches)
     }
@@ -59,11 +77,28 @@ export class NumberedRecords {
   }
 }
 
-function batchOf(from: number, until: number): BatchBuilder {
+/** Rounds `from` to `until`, each due at a moment. */
+export interface Rounds {
+  readonly from: number
+  readonly until: number
+  readonly dueMs: (round: number) => number
+  /** Keys of many records each, or none. */
+  readonly keyed: boolean
+}
+
+function* numbers(from: number, until: number): Generator<number> {
+  for (let number = from; number < until; number++) yield number
+}
+
+function batchOf(
+  all: Iterable<number>,
+  dateMs: (number: number) => number = Date.now,
+  keyFor: (number: number) => Buffer | null = keyOf,
+): BatchBuilder {
   const batch = new BatchBuilder({ maxBytes: 1_000_000 })
-  for (let number = from; number < until; number++) {
-    const isTaken = batch.tryAppend({ key: keyOf(number), value: numberedValue(number), timestampMs: Date.now() })
-    invariant(isTaken, 'the records fit one batch', { from, until })
+  for (const number of all) {
+    const isTaken = batch.tryAppend({ key: keyFor(number), value: numberedValue(number), timestampMs: dateMs(number) })
+    invariant(isTaken, 'the records fit one batch', { number })
   }
   return batch
 }

@@ -9,6 +9,7 @@ import { createKafkaTransport } from '../lib/kafka/kafkajs-transport.ts'
 import { startDynamoDb } from '../lib/local/dynamodb.ts'
 import { startKafka } from '../lib/local/kafka.ts'
 import type { KafkaVersion } from '../lib/local/kafka-jars.ts'
+import { nodeDataDir } from '../lib/local/kafka-storage.ts'
 
 const fenceTable = 'fencepost-fences'
 
@@ -24,11 +25,23 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string>>
   /** Holds logs and data; deleted at the end. */
   readonly dir: string
+  /** The one broker's process, port and log directory, to be measured from outside. */
+  readonly broker: BrokerProcess
   stop(): Promise<void>
 }
 
+export interface BrokerProcess {
+  readonly pid: number
+  readonly port: number
+  readonly dataDir: string
+}
+
 /** A broker and a fence table of its own for one benchmark; nothing is left of them. @throws RelayError LOCAL_STACK */
-export async function startSurroundings(version: KafkaVersion, signal: AbortSignal): Promise<Surroundings> {
+export async function startSurroundings(
+  version: KafkaVersion,
+  signal: AbortSignal,
+  config: Readonly<Record<string, string>> = {},
+): Promise<Surroundings> {
   const undo: (() => Promise<unknown>)[] = []
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -39,7 +52,8 @@ export async function startSurroundings(version: KafkaVersion, signal: AbortSign
     const dynamoDb = await startDynamoDb()
     undo.push(dynamoDb.stop)
     await ensureFenceTable({ table: fenceTable, ...dynamoDb })
-    const kafka = await startKafka({ version, dataDir: join(dir, 'kafka'), jvmFlags, heapMb, signal })
+    const dataDir = join(dir, 'kafka')
+    const kafka = await startKafka({ version, dataDir, jvmFlags, heapMb, config, signal })
     undo.push(kafka.stop)
     const { brokers } = kafka
     const cluster = createCluster(createKafkaTransport({ clientId: 'bench', brokers }), systemClock, systemRandom)
@@ -52,7 +66,9 @@ export async function startSurroundings(version: KafkaVersion, signal: AbortSign
       AWS_ACCESS_KEY_ID: dynamoDb.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: dynamoDb.credentials.secretAccessKey,
     }
-    return { brokers, cluster, env, dir, stop }
+    const [node] = kafka.nodes
+    const broker = { pid: node?.pid ?? 0, port: node?.port ?? 0, dataDir: nodeDataDir(dataDir, node?.id ?? 0) }
+    return { brokers, cluster, env, dir, broker, stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'aws-lambda'
 
-const functionTimeoutMs = 600_000
-
 /** As Lambda gives it for one more invocation. */
-export function lambdaContext(): Context {
+export function lambdaContext(functionTimeoutMs = 600_000, logStreamName = `bench/${process.pid}`): Context {
   const endsAtMs = Date.now() + functionTimeoutMs
   return {
     awsRequestId: randomUUID(),
@@ -14,7 +12,7 @@ export function lambdaContext(): Context {
     invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:copy',
     memoryLimitInMB: '512',
     logGroupName: '/aws/lambda/copy',
-    logStreamName: `bench/${process.pid}`,
+    logStreamName,
     getRemainingTimeInMillis: () => endsAtMs - Date.now(),
     done: () => undefined,
     fail: () => undefined,

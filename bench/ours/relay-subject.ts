@@ -5,7 +5,6 @@
 import { pullHandler } from '../../functions/pull.ts'
 import { relayHandler } from '../../functions/relay.ts'
 import { systemClock, systemRandom } from '../../lib/clock.ts'
-import { bytes, defineRelay, topic } from '../../lib/index.ts'
 import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
 import { createContainer } from '../../lib/lambda/container.ts'
@@ -13,6 +12,7 @@ import { bellEvent } from '../bell-event.ts'
 import { NumberedRecords } from '../numbered-records.ts'
 import { type Resources, resourcesNow, resourcesSince } from '../resources.ts'
 import { serve } from '../serve.ts'
+import { copyRelay } from './copy-relay.ts'
 import { lambdaContext } from './lambda-context.ts'
 import { Observed, observedContainer } from './observed-container.ts'
 
@@ -39,12 +39,7 @@ export interface RingAnswer {
 }
 
 const { BENCH_SOURCE = '', BENCH_OUTPUT = '', FENCEPOST_BROKERS = '' } = process.env
-const relay = defineRelay({
-  name: 'copy',
-  source: topic(BENCH_SOURCE, bytes()),
-  outputs: { copied: topic(BENCH_OUTPUT, bytes()) },
-  transform: (record, { emit }) => emit.copied(record.value),
-})
+const relay = copyRelay({ source: BENCH_SOURCE, output: BENCH_OUTPUT })
 const observed = new Observed()
 const container = observedContainer(createContainer(relay), observed)
 const pull = pullHandler(relay, container)

@@ -42,6 +42,27 @@ describe('npm run bench', { timeout: timeoutMs }, () => {
     })
   })
 
+  test('lanes: what lanes that share containers cost the broker, with every record relayed once', async () => {
+    const small = ['--partitions', '4', '--containers', '2', '--seconds', '5', '--records-per-second', '200']
+    const { last, code, stderr } = await bench('lanes', '--no-keys', '--commit-every', '200', ...small, '--json')
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    const result = JSON.parse(last)
+    expect(result).toMatchObject({ ok: true, lost: 0, duplicated: 0, workload: { containers: 2, keyed: false } })
+    const [level] = result.levels
+    expect(level).toMatchObject({
+      commitEveryMs: 200,
+      verdict: 'proven',
+      outOfOrder: 0,
+      transactionsPerSecondAtMost: 20,
+    })
+    expect(level.markersPerTransaction, 'one for the output partition, one for the offsets').toBeCloseTo(2, 1)
+    expect(level.transactionsPerSecond).toBeGreaterThan(1)
+    expect(level.latencyMs.p99).toBeGreaterThanOrEqual(level.latencyMs.p50)
+    expect(level.requestsPerSecond).toMatchObject({ Produce: expect.any(Number), EndTxn: expect.any(Number) })
+    expect(level.transactionStateBytesPerTransaction).toBeGreaterThan(100)
+    expect(level.brokerSockets).toBeGreaterThanOrEqual(4)
+  })
+
   test('help has examples, and needs no broker', async () => {
     const { stdout, code } = await bench('latency', '--help')
     expect(code).toBe(0)

@@ -1,0 +1,91 @@
+/**
+ * Several of our containers in one process, each as it is deployed: the real pull function over a container of its own, with
+ * its own connections, cluster view, fence store and settings. They share the process and the compiled code, nothing else.
+ */
+import { pullHandler } from '../../functions/pull.ts'
+import { systemClock, systemRandom } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
+import { type Container, createContainer, type Ready } from '../../lib/lambda/container.ts'
+import { observers, type RelayObserver } from '../../lib/relay/observer.ts'
+import type { RelayRuntime } from '../../lib/relay/runtime.ts'
+import { minutes } from '../../lib/units.ts'
+import { type Resources, resourcesSince } from '../resources.ts'
+import { serve } from '../serve.ts'
+import { copyRelay } from './copy-relay.ts'
+import { countingTransport, type RequestCounts } from './counting-transport.ts'
+import { lambdaContext } from './lambda-context.ts'
+
+export type LanesQuestion =
+  /** One pull that does not linger, for the first start of all lanes. */
+  | { readonly do: 'first start' }
+  /** One more container, which takes the lanes that have records and stays with them; answered when it has relayed `records`. */
+  | { readonly do: 'open'; readonly container: number; readonly records: number }
+  | { readonly do: 'tell' }
+
+/** Of all containers of the process since it began. */
+export interface LanesAnswer extends Resources {
+  readonly requests: RequestCounts
+  readonly windows: number
+  readonly records: number
+  /** Of containers and lanes; none on a run that counts. */
+  readonly failures: readonly string[]
+}
+
+const { BENCH_SOURCE = '', BENCH_OUTPUT = '', BENCH_COMMIT_EVERY_MS = '' } = process.env
+const invocationMs = minutes(13)
+const relay = copyRelay({ source: BENCH_SOURCE, output: BENCH_OUTPUT, commitEveryMs: Number(BENCH_COMMIT_EVERY_MS) })
+const requests: RequestCounts = {}
+const failures: string[] = []
+let windows = 0
+let records = 0
+let onWindow: () => void = () => undefined
+
+serve(async (question: LanesQuestion) => {
+  if (question.do === 'first start') return pull('first-start', false)
+  if (question.do === 'open') return open(question)
+  return { requests, windows, records, failures, ...resourcesSince(0) } satisfies LanesAnswer
+})
+
+async function open({ container, records: expected }: Extract<LanesQuestion, { do: 'open' }>): Promise<void> {
+  const wanted = records + expected
+  const relayed = new Promise<void>((resolve) => {
+    onWindow = () => records >= wanted && resolve()
+  })
+  const ended = pull(`container-${container}`, true).then(
+    () => failures.push(`container ${container} has ended`),
+    (error) => failures.push(`container ${container}: ${messageOf(error)}`),
+  )
+  await Promise.race([relayed, ended])
+}
+
+function pull(name: string, linger: boolean): Promise<unknown> {
+  const container = createContainer(relay, { ...process.env, FENCEPOST_LINGER: String(linger) })
+  return pullHandler(relay, counted(container))({}, lambdaContext(invocationMs, name))
+}
+
+/** The same container, on a transport of its own that counts. */
+const counted = (container: Container): Container => ({
+  ...container,
+  async ready(context) {
+    const ready = await container.ready(context)
+    return { ...ready, runtime: countedRuntime(ready) }
+  },
+})
+
+const observer: RelayObserver = {
+  windowCommitted({ counts }) {
+    windows++
+    records += counts.records
+    onWindow()
+  },
+  laneFailed: ({ error }) => failures.push(error.message),
+  laneStopped: ({ error }) => failures.push(error.message),
+}
+
+function countedRuntime({ runtime, settings }: Ready): RelayRuntime {
+  const transport = countingTransport(createKafkaTransport(settings.kafka), requests)
+  const cluster = createCluster(transport, systemClock, systemRandom)
+  return { ...runtime, cluster, observer: observers(observer, runtime.observer) }
+}
