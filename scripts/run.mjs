@@ -1,5 +1,5 @@
 /**
- * Where `npm start`, `npm test`, `npm run bench`, `npm run chaos`, `npm run sim` and `npm run fencepost` land on any machine with Node 18 or later: installs
+ * Where `npm start`, `npm test`, `npm run bench`, `npm run chaos`, `npm run sim`, `npm run crash-matrix` and `npm run fencepost` land on any machine with Node 18 or later: installs
  * what is missing and hands over to Lambda's Node. Plain JavaScript without packages, because neither is there yet.
  * All it says goes to stderr; stdout belongs to the program.
  */
@@ -18,6 +18,7 @@ const entries = {
   bench: ['bench/main.ts'],
   chaos: ['test/chaos/main.ts'],
   sim: ['test/sim/main.ts'],
+  'crash-matrix': ['test/sim/crash-matrix/main.ts'],
   test: ['scripts/test.ts'],
 }
 

@@ -1,14 +1,17 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { type Caught, catchControl } from './controls/catch.ts'
 import { controls } from './controls/controls.ts'
+import { type Cell, cells } from './crash-matrix/cells.ts'
+import { type CellResult, runCell } from './crash-matrix/run-cell.ts'
 import type { FaultKind } from './journal.ts'
 import { planOf } from './plan.ts'
 import { simulate } from './simulate.ts'
 
-/** One task of a worker: a seed, or a control. */
+/** One task of a worker: a seed, a control, or a cell of the crash matrix. */
 export type Task =
   | { readonly kind: 'seed'; readonly seed: number }
   | { readonly kind: 'control'; readonly name: string; readonly seedsMax: number }
+  | { readonly kind: 'cell'; readonly name: string }
 
 export type Outcome =
   | {
@@ -19,6 +22,7 @@ export type Outcome =
       readonly digest: string
     }
   | { readonly kind: 'control'; readonly caught: Caught }
+  | { readonly kind: 'cell'; readonly result: Omit<CellResult, 'timeline'> }
 
 /** Does the tasks on `count` threads, and tells of each as it is done. */
 export async function inWorkers(
@@ -52,9 +56,19 @@ export async function perform(task: Task): Promise<Outcome> {
     const { seed, violations, fired, digest } = await simulate(planOf(task.seed))
     return { kind: 'seed', seed, violations, fired: [...fired], digest }
   }
+  if (task.kind === 'cell') {
+    const { name, struck, violations } = await runCell(cellCalled(task.name))
+    return { kind: 'cell', result: { name, struck, violations } }
+  }
   const control = controls.find(({ name }) => name === task.name)
   if (control === undefined) throw new Error(`no control ${task.name}`)
   return { kind: 'control', caught: await catchControl(control, task.seedsMax) }
+}
+
+function cellCalled(name: string): Cell {
+  const cell = cells.find((one) => one.name === name)
+  if (cell === undefined) throw new Error(`no cell ${name}`)
+  return cell
 }
 
 if (!isMainThread && workerData === 'simulation') {

@@ -26,7 +26,7 @@ export class SimNetwork implements Faults {
 
   async beforeRequest(exchange: Exchange): Promise<Fate> {
     const { plan, dice } = this
-    const scripted = this.world.script.request?.(this.process, exchange) ?? 'pass'
+    const scripted = (await this.world.script.request?.(this.process, exchange)) ?? 'pass'
     if (scripted !== 'pass' || !this.world.weather.isRough) return scripted
     await this.travel(exchange, dice)
     if (this.process.isDead && dice.chance(0.5)) return 'lose'
@@ -40,7 +40,7 @@ export class SimNetwork implements Faults {
   async afterEffect(exchange: Exchange, response: unknown): Promise<Exclude<Fate, object>> {
     const { plan, dice } = this
     this.world.lateRequests.answered(exchange, response)
-    const scripted = this.world.script.answer?.(this.process, exchange) ?? 'pass'
+    const scripted = (await this.world.script.answer?.(this.process, exchange)) ?? 'pass'
     if (scripted !== 'pass' || !this.world.weather.isRough) return scripted
     if (dice.chance(plan.cutAfter)) return this.fate('answer-cut', exchange, 'cut')
     if (dice.chance(plan.loseAnswer)) return this.fate('answer-lost', exchange, 'lose')

@@ -6,7 +6,7 @@ import type { Dice } from './dice.ts'
 import type { Journal } from './journal.ts'
 import type { Weather } from './network.ts'
 import type { FunctionsPlan } from './plan.ts'
-import type { Script } from './script.ts'
+import type { Errand, Script } from './script.ts'
 
 const criticalAwaits = new Set(['InitProducerId', 'TxnOffsetCommit', 'Produce', 'EndTxn', 'fence write'])
 const never = (): Promise<never> => new Promise(() => {})
@@ -80,21 +80,21 @@ export class SimProcess {
   }
 
   /** Work whose beginning and whose outcome are each an await where the process may end or stand still. */
-  async guard<T>(what: string, work: () => Promise<T>): Promise<T> {
-    await this.step(what, 'before')
+  async guard<T>(what: string, work: () => Promise<T>, errand: Errand = null): Promise<T> {
+    await this.step(what, 'before', errand)
     try {
       const result = await work()
-      await this.step(what, 'after')
+      await this.step(what, 'after', errand)
       return result
     } catch (error) {
-      await this.step(what, 'after')
+      await this.step(what, 'after', errand)
       throw error
     }
   }
 
-  async step(what: string, side: 'before' | 'after'): Promise<void> {
+  private async step(what: string, side: 'before' | 'after', errand: Errand): Promise<void> {
     await this.running()
-    this.surroundings.script().step?.(this, what, side)
+    this.surroundings.script().step?.(this, what, side, errand)
     this.rollDice(what, side)
     await this.running()
   }
@@ -122,7 +122,7 @@ export class SimProcess {
   transport(transport: Transport): Transport {
     return {
       bootstrap: transport.bootstrap,
-      send: (request) => this.guard(request.api, () => transport.send(request)),
+      send: (request) => this.guard(request.api, () => transport.send(request), request),
       capabilities: (node, deadline) => this.guard('ApiVersions', () => transport.capabilities(node, deadline)),
       close: () => transport.close(),
     }
@@ -130,12 +130,26 @@ export class SimProcess {
 
   fences(store: FenceStore): FenceStore {
     return {
-      read: (...args) => this.guard('fence read', () => store.read(...args)),
-      write: (...args) => this.guard('fence write', () => store.write(...args)),
+      read: (...args) => this.atTable('fence read', () => store.read(...args)),
+      write: (write, deadline) => this.atTable('fence write', () => store.write(write, deadline), write),
       rememberFirst: (...args) => this.guard('fence remembers', () => store.rememberFirst(...args)),
       list: (...args) => this.guard('fence list', () => store.list(...args)),
       close: () => store.close(),
     }
+  }
+
+  private atTable<T>(what: string, work: () => Promise<T>, errand: Errand = null): Promise<T> {
+    const failAs = (side: 'before' | 'after') => {
+      const failure = this.surroundings.script().fence?.(this, what, side, errand)
+      if (failure) throw failure
+    }
+    const act = async () => {
+      failAs('before')
+      const result = await work()
+      failAs('after')
+      return result
+    }
+    return this.guard(what, act, errand)
   }
 
   private pauseFor(ms: number, where: string): void {

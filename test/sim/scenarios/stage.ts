@@ -1,74 +1,10 @@
 import { expect } from 'vitest'
-import type { InvocationReport } from '../../../lib/relay/invocation.ts'
 import { calmPlan } from '../calm.ts'
-import { type Ring, SimContainer } from '../container.ts'
 import type { Plan } from '../plan.ts'
-import { laneIds, type RecordKind, topics } from '../sim-relay.ts'
 import { drain, settle } from '../simulate.ts'
-import { SimSource } from '../source.ts'
-import { judgeRecords } from '../visible.ts'
-import { World } from '../world.ts'
+import { Stage } from '../stage.ts'
 
-/** How an invocation ended, lane by lane: `done`, `stopped CODE`, `failed CODE`, `left`; or the container died. */
-export type Ended = readonly string[] | 'died'
-
-/** A world in calm weather, in which a scenario does what it likes to whom it likes. */
-export class Stage {
-  readonly world: World
-  readonly source: SimSource
-  private containers = 0
-  private requests = 0
-
-  constructor(plan: Plan) {
-    this.world = new World(plan, {}, true)
-    this.world.weather.isRough = false
-    this.source = new SimSource(this.world)
-  }
-
-  get lane(): string {
-    return laneIds(this.world.plan.lanes)[0] ?? ''
-  }
-
-  container(generation = 1): Promise<SimContainer> {
-    return SimContainer.start(this.world, `container-${++this.containers}`, generation)
-  }
-
-  /** Appends batches of records. */
-  write(batches: number, partition = 0, kind?: RecordKind): void {
-    for (let left = batches; left > 0; left--) this.source.append(partition, kind)
-  }
-
-  /** What a topic holds, transactions and markers aside. */
-  values(topic: string): readonly string[] {
-    const partitions = this.world.model.topics.find(topic)?.partitions ?? []
-    return partitions.flatMap(({ log }) => judgeRecords(log.contents()).map(({ value }) => value))
-  }
-
-  /** A bell for all that is in the log of a partition. */
-  event(partition = 0): Ring {
-    const log = this.world.model.topics.partition(topics.source, partition)?.log
-    const lastOffset = (log?.endOffset ?? 1n) - 1n
-    const firstOffset = log?.startOffset ?? 0n
-    return {
-      kind: 'event',
-      topic: topics.source,
-      partitions: [{ partition, firstOffset, lastOffset, records: () => [] }],
-    }
-  }
-
-  async ring(container: SimContainer, ring: Ring): Promise<Ended> {
-    const { judge, journal } = this.world
-    const request = `request-${++this.requests}`
-    journal.note(container.process.name, `${request} ${ring.kind}`)
-    const answer = await container.invoke(ring, request)
-    judge.heard(ring, answer)
-    return endOf(answer)
-  }
-
-  sleep(ms: number): Promise<void> {
-    return this.world.clock.sleep(ms)
-  }
-}
+export type { Stage }
 
 /**
  * Plays a scenario, then rings until everything is relayed, and lets the judge look. The scenario is over when the promise
@@ -86,13 +22,4 @@ export async function perform(over: Partial<Plan>, play: (stage: Stage) => Promi
   )
   expect(world.judge.violations, world.journal.lines.join('\n')).toEqual([])
   return stage
-}
-
-function endOf(answer: InvocationReport | Error | null): Ended {
-  if (answer === null) return 'died'
-  if (answer instanceof Error) return [`threw ${answer.message}`]
-  return answer.lanes.map((lane) => {
-    if (lane.kind === 'failed') return `failed ${lane.error.code}`
-    return lane.kind === 'stopped' ? `stopped ${lane.code}` : lane.kind
-  })
 }
