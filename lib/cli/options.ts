@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseAddress } from '../kafka/connection-config.ts'
 import { kafkaVersions } from '../local/kafka-jars.ts'
-import { days, hours, minutes, seconds } from '../units.ts'
+import { durationMs } from '../units.ts'
 
 /** Options that several commands share, so that they mean the same everywhere. */
 export const kafkaOption = (): Option =>
@@ -46,14 +46,6 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   }
 }
 
-const unitsMs: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: seconds(1),
-  m: minutes(1),
-  h: hours(1),
-  d: days(1),
-}
-
 /** Milliseconds of `500ms`, `90s`, `30m`, `1h` or `7d`. Bounds are written the same way. */
 export function duration(least: string, most: string): (text: string) => number {
   return (text) => {
@@ -62,9 +54,4 @@ export function duration(least: string, most: string): (text: string) => number 
     if (ms >= Number(durationMs(least)) && ms <= Number(durationMs(most))) return ms
     throw new InvalidArgumentError(`"${text}" is not between ${least} and ${most}.`)
   }
-}
-
-function durationMs(text: string): number | null {
-  const [, count, unit = ''] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? []
-  return count === undefined ? null : Number(count) * (unitsMs[unit] ?? 0)
 }

@@ -10,6 +10,7 @@ import { environmentSecrets } from '../relay/config/secrets.ts'
 import { connectDeployment, runtimeOf } from '../relay/connect-deployment.ts'
 import { observers, type RelayObserver } from '../relay/observer.ts'
 import type { RelayRuntime } from '../relay/runtime.ts'
+import { deploymentDimension, metricNamespace } from './metric-catalogue.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
 import { WindowCounts } from './window-counts.ts'
 
@@ -35,7 +36,7 @@ export interface Container {
 
 export function createContainer(relay: CompiledRelay, env: Environment = process.env): Container {
   const logger = new Logger({ serviceName: relay.name })
-  const metrics = new Metrics({ namespace: 'Fencepost', serviceName: relay.name })
+  const metrics = relayMetrics(relay, env)
   const counts = new WindowCounts()
   const observer = observers(powertoolsObserver(logger, metrics), counts.observer)
   let made: Promise<Made> | null = null
@@ -56,6 +57,14 @@ export function createContainer(relay: CompiledRelay, env: Environment = process
     },
   }
 }
+
+/** Two deployments in one account are told apart by their prefixes. */
+const relayMetrics = (relay: CompiledRelay, { FENCEPOST_PREFIX: prefix }: Environment): Metrics =>
+  new Metrics({
+    namespace: metricNamespace,
+    serviceName: relay.name,
+    ...(prefix && { defaultDimensions: { [deploymentDimension]: prefix } }),
+  })
 
 type Made = Pick<Ready, 'runtime' | 'settings'>
 

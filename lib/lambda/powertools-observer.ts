@@ -1,14 +1,16 @@
 import type { Logger } from '@aws-lambda-powertools/logger'
-import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { Metrics } from '@aws-lambda-powertools/metrics'
 import type { RelayError } from '../errors.ts'
 import type { RelayObserver } from '../relay/observer.ts'
+import { type MetricName, metricCatalogue } from './metric-catalogue.ts'
 
 /**
  * What happens in the engine as structured logs and CloudWatch metrics. Metrics are by relay, not by lane: each further
  * dimension is billed. Windows, and lanes that go on where they were left, are logged at DEBUG: a busy lane has many a second.
  */
 export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObserver {
-  const count = (name: string, value = 1) => metrics.addMetric(name, MetricUnit.Count, value)
+  const measure = (name: MetricName, value: number) => metrics.addMetric(name, metricCatalogue[name].unit, value)
+  const count = (name: MetricName, value = 1) => measure(name, value)
   const failed = (message: string, { lane, error }: { lane: string; error: RelayError }) => ({
     message,
     lane,
@@ -32,7 +34,7 @@ export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObser
       count('OutputsWritten', counts.outputs)
       if (counts.deadLetters > 0) count('DeadLetters', counts.deadLetters)
       if (counts.skipped > 0) count('RecordsSkipped', counts.skipped)
-      metrics.addMetric('WindowMs', MetricUnit.Milliseconds, timings.readMs + timings.transformMs + timings.commitMs)
+      measure('WindowMs', timings.readMs + timings.transformMs + timings.commitMs)
     },
     sessionReopened(event) {
       count('SessionsReopened')
@@ -49,6 +51,10 @@ export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObser
     laneFailed(event) {
       count('LanesFailed')
       logger.warn(failed('lane failed', event))
+    },
+    laneSwept({ lagOffsets, committedAgeMs }) {
+      if (lagOffsets !== null) measure('LagRecords', lagOffsets)
+      if (committedAgeMs !== null) measure('FenceAgeMs', committedAgeMs)
     },
     laneReleased: (event) => logger.debug('lane released', event),
     alarm(event) {

@@ -19,6 +19,8 @@ export interface RelayObserver {
   laneStopped?(event: { lane: string; error: RelayError }): void
   laneFailed?(event: { lane: string; error: RelayError }): void
   laneReleased?(event: { lane: string; clean: boolean }): void
+  /** What a sweep finds before it does anything about it; null where it cannot know. */
+  laneSwept?(event: { lane: string; lagOffsets: number | null; committedAgeMs: number | null }): void
   /** Something that an operator should know though work goes on: a rollback, a restored table, a poison record. */
   alarm?(event: { lane: string; code: string; message: string }): void
 }
@@ -36,6 +38,7 @@ export function observers(...all: readonly RelayObserver[]): RelayObserver {
     'laneStopped',
     'laneFailed',
     'laneReleased',
+    'laneSwept',
     'alarm',
   ] as const
   const tellAll = (name: (typeof names)[number]) => (event: never) => {

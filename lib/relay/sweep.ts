@@ -72,6 +72,7 @@ class Sweep {
 
   async lane(id: LaneId, seen: Look): Promise<LaneEnd> {
     const record = this.#records.get(id.transactionalId) ?? null
+    this.#tellWhatIsFound(id, record, seen)
     if (record?.stopped) return this.#tellOfStop(id, record.stopped)
     if (this.#waitsForItsFirstEvent(record, seen)) return { kind: 'done', id, windows: 0 }
     if (!seen.past) return attendLane(this.#attendance, id, seen)
@@ -80,6 +81,15 @@ class Sweep {
     const end = await attendLane(this.#attendance, id, seen, commitPositionsAgain)
     if (end.kind === 'done') this.refreshed.set(id.transactionalId, reason)
     return end
+  }
+
+  #tellWhatIsFound({ transactionalId, partitions }: LaneId, record: FenceRecord | null, seen: Look): void {
+    const { clock, observer } = this.#attendance.runtime
+    const lags = partitions.map((partition) => lagAt(seen, partition))
+    const lagOffsets = lags.some((lag) => lag === null) ? null : lags.reduce<number>((sum, lag) => sum + (lag ?? 0), 0)
+    const committedAtMs = record?.committedAtMs ?? null
+    const committedAgeMs = committedAtMs === null ? null : clock.now() - committedAtMs
+    observer.laneSwept?.({ lane: transactionalId, lagOffsets, committedAgeMs })
   }
 
   #tellOfStop(id: LaneId, { code, message, atMs }: NonNullable<FenceRecord['stopped']>): LaneEnd {
@@ -103,4 +113,10 @@ class Sweep {
     const last = await openTransactionOf(cluster, transactionalId, this.#attendance.deadline)
     return last?.state === 'Ongoing' ? 'open transaction' : null
   }
+}
+
+/** Offsets from the committed one to the last stable one; aborted records and markers count. */
+function lagAt({ committed, stableUntil }: Look, partition: number): number | null {
+  const [from, until] = [committed.get(partition), stableUntil.get(partition)]
+  return from === undefined || until === undefined ? null : Math.max(0, Number(until - from))
 }

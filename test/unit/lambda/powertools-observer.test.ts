@@ -1,0 +1,44 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics } from '@aws-lambda-powertools/metrics'
+import { expect, test } from 'vitest'
+import { RelayError } from '../../../lib/errors.ts'
+import { metricCatalogue } from '../../../lib/lambda/metric-catalogue.ts'
+import { powertoolsObserver } from '../../../lib/lambda/powertools-observer.ts'
+
+const lane = 'shop.delays.flights.0'
+const error = new RelayError('OFFSETS_LOST', 'gone')
+
+function observed() {
+  const metrics = new Metrics({ namespace: 'Fencepost', serviceName: 'delays' })
+  const logger = new Logger({ serviceName: 'delays', logLevel: 'SILENT' })
+  const observer = powertoolsObserver(logger, metrics)
+  return { observer, units: () => metrics.serializeMetrics()._aws.CloudWatchMetrics[0]?.Metrics ?? [] }
+}
+
+test('every metric of the catalogue is emitted, with its unit, and no other', () => {
+  const { observer, units } = observed()
+  observer.noopBell?.({ lane })
+  const counts = { records: 3, outputs: 2, deadLetters: 1, skipped: 1 }
+  const timings = { readMs: 1, transformMs: 2, commitMs: 3 }
+  observer.windowCommitted?.({ lane, counts, until: { 0: '3' }, bytes: 10, timings })
+  observer.sessionReopened?.({ lane, error })
+  observer.stoodDown?.({ lane, reason: 'newer owner' })
+  observer.laneStopped?.({ lane, error })
+  observer.laneFailed?.({ lane, error })
+  observer.laneSwept?.({ lane, lagOffsets: 7, committedAgeMs: 8 })
+  observer.alarm?.({ lane, code: 'ROLLED_BACK', message: 'told' })
+  const wanted = Object.entries(metricCatalogue).map(([name, { unit }]) => ({ Name: name, Unit: unit }))
+  const byName = (one: { Name: string }, other: { Name: string }) => one.Name.localeCompare(other.Name)
+  expect(
+    units()
+      .map(({ Name, Unit }) => ({ Name, Unit }))
+      .sort(byName),
+  ).toEqual(wanted.sort(byName))
+})
+
+test('what a sweep cannot know is not reported as 0', () => {
+  const { observer, units } = observed()
+  observer.laneSwept?.({ lane, lagOffsets: null, committedAgeMs: null })
+  observer.noopBell?.({ lane })
+  expect(units().map(({ Name }) => Name)).toEqual(['NoopBells'])
+})
