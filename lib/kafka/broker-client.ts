@@ -4,6 +4,7 @@ import type { BrokerList } from './broker-list.ts'
 import type { Answer } from './cluster.ts'
 import { nodeKey } from './connection-config.ts'
 import { type Api, apis, type RequestOf } from './protocol/generated/index.ts'
+import { silenceError } from './silence-code.ts'
 import { type BrokerCapabilities, type NodeAddress, type Transport, TransportError } from './transport.ts'
 import { chooseVersion, type VersionBounds } from './versions.ts'
 
@@ -54,8 +55,9 @@ export class BrokerClient {
    * `ask` for one broker after the other until one answers, `last` being tried at the end; each gets its share of the time.
    * For reads: a broker may have been asked without answering.
    *
-   * @throws RelayError BROKER_UNAVAILABLE when none answered; AUTHENTICATION_FAILED as soon as one refuses the
-   *   credentials, since trying them on all brokers can lock an account.
+   * @throws RelayError BROKER_UNAVAILABLE when none answered, BROKER_UNTRUSTED when none is to be trusted;
+   *   AUTHENTICATION_FAILED as soon as one refuses the credentials, since trying them on all brokers can lock an account;
+   *   SECRET_UNREADABLE or CONFIG_INVALID without credentials.
    */
   async tryEach<T>(
     what: string,
@@ -71,7 +73,7 @@ export class BrokerClient {
         return await ask(node, sooner(this.#clock, deadline, shareMs))
       } catch (error) {
         if (!(error instanceof TransportError)) throw error
-        if (error.reason === 'authentication') throw authenticationFailed(error)
+        if (error.reason === 'authentication' || error.reason === 'secret') throw silenceError(error)
         failures.push(error)
       }
     }
@@ -102,16 +104,15 @@ export class BrokerClient {
   }
 }
 
-function authenticationFailed(error: TransportError): RelayError {
-  return new RelayError('AUTHENTICATION_FAILED', `${error.message}; check the mechanism, user name and password`, {
-    cause: error,
-  })
-}
-
 function unavailable(what: string, failures: readonly TransportError[]): RelayError {
+  const isUntrusted = failures.length > 0 && failures.every(({ reason }) => reason === 'untrusted')
   const reasons = failures.map(({ message, reason }) => `${message} (${reason})`).join('; ')
-  return new RelayError('BROKER_UNAVAILABLE', `no broker answered ${what}: ${reasons}`, {
-    context: { brokers: failures.map(({ node }) => nodeKey(node)) },
-    cause: failures.at(-1),
-  })
+  return new RelayError(
+    isUntrusted ? 'BROKER_UNTRUSTED' : 'BROKER_UNAVAILABLE',
+    `no broker answered ${what}: ${reasons}`,
+    {
+      context: { brokers: failures.map(({ node }) => nodeKey(node)) },
+      cause: failures.at(-1),
+    },
+  )
 }

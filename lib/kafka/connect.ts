@@ -3,9 +3,10 @@ import { connect as connectTls } from 'node:tls'
 import Connection, { type SocketForKafkajs } from 'kafkajs/src/network/connection.js'
 import ApiVersions from 'kafkajs/src/protocol/requests/apiVersions/index.js'
 import { messageOf } from '../errors.ts'
-import { type KafkaConnectionConfig, nodeKey, type SaslConfig } from './connection-config.ts'
+import { type Credentials, nodeKey, type SaslConfig } from './connection-config.ts'
 import { type Inlet, InletSwitch } from './inlet.ts'
 import { kafkajsSasl } from './sasl.ts'
+import { tlsVerdict, trustFix } from './tls-errors.ts'
 import { type NodeAddress, TransportError } from './transport.ts'
 
 /** An authenticated connection, ready for requests. */
@@ -24,14 +25,11 @@ const askVersions = ApiVersions.protocol({ version: 2 })
  * Connects, asks for the broker's versions and authenticates with kafkajs, then takes the socket over: kafkajs's own framing copies each request twice,
  * polls every millisecond and costs a third of a window of 10,000 records (33 ms against 20-24 ms on one broker).
  *
- * @throws TransportError, `sent` false: 'authentication' only if the broker refused the credentials; 'throttled' if it
- *   closed the new connection without an answer, which is how connection limits show.
+ * @throws TransportError, `sent` false: 'authentication' only if the broker refused password, token or certificate; 'untrusted' if its
+ *   own certificate does not pass; 'throttled' if it says so or closed the new connection without an answer, which is how
+ *   connection limits show.
  */
-export async function openSocket(
-  config: KafkaConnectionConfig,
-  node: NodeAddress,
-  timeoutMs: number,
-): Promise<OpenedSocket> {
+export async function openSocket(config: Credentials, node: NodeAddress, timeoutMs: number): Promise<OpenedSocket> {
   const dialled = dial(config, node)
   const connection = kafkajsConnection(config, node, dialled, timeoutMs)
   const timer = setTimeout(() => dialled.socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
@@ -75,7 +73,7 @@ interface Dialled {
   readonly release: () => void
 }
 
-function dial(config: KafkaConnectionConfig, node: NodeAddress): Dialled {
+function dial(config: Credentials, node: NodeAddress): Dialled {
   const onConnect = () => {
     dialled.connected = true
     dialled.onConnect()
@@ -122,12 +120,7 @@ function dialTls(tls: true | object, { host, port }: NodeAddress, onread: OnRead
   return connectTls(options, onConnect)
 }
 
-function kafkajsConnection(
-  config: KafkaConnectionConfig,
-  node: NodeAddress,
-  dialled: Dialled,
-  timeoutMs: number,
-): Connection {
+function kafkajsConnection(config: Credentials, node: NodeAddress, dialled: Dialled, timeoutMs: number): Connection {
   const connection = new Connection({
     host: node.host,
     port: node.port,
@@ -154,8 +147,14 @@ function describeFailure(node: NodeAddress, sasl: SaslConfig | undefined, dialle
   const cause = socket.errored ?? error
   const fail = (reason: TransportError['reason'], what: string) =>
     new TransportError(node, reason, false, `${nodeKey(node)}: ${what}`, error)
+  const verdict = tlsVerdict(cause)
+  if (verdict === 'untrusted')
+    return fail('untrusted', `has a certificate not to trust: ${messageOf(cause)}; ${trustFix(cause)}`)
+  if (verdict === 'refused')
+    return fail('authentication', `refused our certificate, or the lack of one: ${messageOf(cause)}`)
   if (!connected) return fail('connect', `cannot connect: ${messageOf(cause)}`)
   const isStanding = socket.errored === null && !socket.readableEnded && !socket.destroyed
+  if (isStanding && isThrottling(error)) return fail('throttled', `takes no more log-ins for now: ${messageOf(error)}`)
   if (isStanding) return fail('authentication', `refused ${sasl?.mechanism}: ${messageOf(error)}`)
   if (answered) return fail('closed', `lost while it was opened: ${messageOf(cause)}`)
   if (socket.errored && !wasReset(socket.errored)) return fail('connect', `connected, then ${messageOf(cause)}`)
@@ -163,3 +162,6 @@ function describeFailure(node: NodeAddress, sasl: SaslConfig | undefined, dialle
 }
 
 const wasReset = (error: Error): boolean => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+/** MSK says so in the answer with which it would refuse a token, and nowhere else (MSK guide, "Too many connects"). */
+const isThrottling = (error: unknown): boolean => /too many connects/i.test(messageOf(error))

@@ -1,5 +1,5 @@
-import type { ConnectionOptions } from 'node:tls'
 import { RelayError } from '../errors.ts'
+import type { ConnectionSecurity, SecuritySource } from './security.ts'
 import type { NodeAddress } from './transport.ts'
 
 export type SaslConfig =
@@ -11,13 +11,16 @@ export type SaslConfig =
   /** `token` is called at each connect and must give a token that is valid for a while (MSK IAM signers fit here). */
   | { readonly mechanism: 'oauthbearer'; readonly token: () => Promise<string> }
 
-export interface KafkaConnectionConfig {
+/** What a connection begins with. */
+export interface Credentials extends ConnectionSecurity {
   readonly clientId: string
+}
+
+/** `tls` and `sasl` hold for ever unless there is a `security` to ask. */
+export interface KafkaConnectionConfig extends Credentials {
   /** Addresses to begin with, `host:port`; an IPv6 host in brackets. */
   readonly brokers: readonly string[]
-  /** true: TLS with the system's certificate authorities. */
-  readonly tls?: boolean | ConnectionOptions
-  readonly sasl?: SaslConfig
+  readonly security?: SecuritySource
   /** For TCP, TLS and SASL together. Default 5,000. */
   readonly connectTimeoutMs?: number
   /** A connection that was idle for longer is opened anew before use: its other end may have gone while we were frozen. Default 60,000. */

@@ -1,10 +1,11 @@
 import { type Clock, type Deadline, systemClock } from '../clock.ts'
 import { RelayError } from '../errors.ts'
-import { openSocket } from './connect.ts'
 import { type KafkaConnectionConfig, nodeKey, parseAddress } from './connection-config.ts'
 import { kafkaErrorName } from './errors.ts'
 import { NodeConnection } from './node-connection.ts'
+import { openSecured } from './open-secured.ts'
 import type { Api, ResponseOf } from './protocol/generated/index.ts'
+import { fixedSecurity, type SecuritySource } from './security.ts'
 import {
   type BrokerCapabilities,
   type NodeAddress,
@@ -36,12 +37,14 @@ class KafkajsTransport implements Transport {
   readonly bootstrap: readonly NodeAddress[]
   readonly #config: KafkaConnectionConfig
   readonly #clock: Clock
+  readonly #security: SecuritySource
   readonly #connections = new Map<string, NodeConnection>()
   #closed = false
 
   constructor(config: KafkaConnectionConfig, clock: Clock) {
     this.#config = config
     this.#clock = clock
+    this.#security = config.security ?? fixedSecurity(config)
     this.bootstrap = config.brokers.map(parseAddress)
     if (this.bootstrap.length === 0)
       throw new RelayError('CONFIG_INVALID', 'no broker address: give at least one host:port')
@@ -88,7 +91,8 @@ class KafkajsTransport implements Transport {
 
   #open(node: NodeAddress, after: Promise<void> | undefined): NodeConnection {
     const { clientId, idleMaxMs = IDLE_MAX_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#config
-    const open = () => openSocket(this.#config, node, connectTimeoutMs)
+    const source = this.#security
+    const open = () => openSecured({ clientId, source, connectTimeoutMs }, node)
     return new NodeConnection({ node, clientId, clock: this.#clock, idleMaxMs, open }, after)
   }
 }

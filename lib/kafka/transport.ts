@@ -46,12 +46,21 @@ export interface Transport {
   close(): Promise<void>
 }
 
+export type SilenceReason =
+  | 'connect'
+  | 'timeout'
+  | 'closed'
+  | 'throttled' // takes no more connections or log-ins for now
+  | 'authentication' // refused what we showed: password, token or certificate
+  | 'untrusted' // showed a certificate that we do not take
+  | 'secret' // we have nothing to show
+
 /** No answer. Not a RelayError: the layer above decides what it means for the operation (R2, R3). */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   /** False only when no byte of the request can have reached the broker. */
   readonly sent: boolean
-  readonly reason: 'connect' | 'timeout' | 'closed' | 'authentication' | 'throttled'
+  readonly reason: SilenceReason
   readonly node: NodeAddress
 
   constructor(node: NodeAddress, reason: TransportError['reason'], sent: boolean, message: string, cause?: unknown) {

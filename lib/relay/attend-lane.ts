@@ -1,6 +1,7 @@
 import type { Deadline } from '../clock.ts'
 import { isRelayError, messageOf, RelayError } from '../errors.ts'
 import type { FenceRecord } from '../fencing/fence-record.ts'
+import { silenceCode } from '../kafka/silence-code.ts'
 import { TransportError } from '../kafka/transport.ts'
 import type { Bell } from './bell.ts'
 import { closeLane } from './close-lane.ts'
@@ -154,9 +155,6 @@ function heldBy(id: LaneId, record: FenceRecord | null): RelayError {
 function laneError(id: LaneId, error: unknown): RelayError {
   if (isRelayError(error)) return error
   const message = `lane ${id.transactionalId}: ${messageOf(error)}`
-  if (error instanceof TransportError) {
-    const code = error.reason === 'authentication' ? 'AUTHENTICATION_FAILED' : 'BROKER_UNAVAILABLE'
-    return new RelayError(code, message, { cause: error })
-  }
+  if (error instanceof TransportError) return new RelayError(silenceCode(error), message, { cause: error })
   return new RelayError('INVARIANT_BROKEN', message, { cause: error })
 }

@@ -1,10 +1,14 @@
 import { systemClock, systemRandom } from '../clock.ts'
 import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
+import type { KafkaConnectionConfig } from '../kafka/connection-config.ts'
 import { createCluster } from '../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
+import { createAwsSecretStore } from '../secrets/aws-secret-store.ts'
+import { cachedSecrets } from '../secrets/secrets.ts'
 import { openIdempotentProducer } from '../transaction/idempotent-producer.ts'
 import type { CompiledRelay, RunningRelay } from './compiled-relay.ts'
 import type { DeploymentConfig } from './config/config.ts'
+import { kafkaSecurity } from './config/kafka-security.ts'
 import type { RelayObserver } from './observer.ts'
 import type { EngineSettings, RelayDeployment, RelayRuntime } from './runtime.ts'
 
@@ -21,13 +25,19 @@ export function connectDeployment(
   const { table, tableEndpoint } = config
   return {
     relay,
-    cluster: createCluster(createKafkaTransport(config.kafka), systemClock, systemRandom),
+    cluster: createCluster(createKafkaTransport(secured(config)), systemClock, systemRandom),
     fences: createDynamoDbFenceStore({ table, ...(tableEndpoint && { endpoint: tableEndpoint }) }, systemClock),
     settings: { ...config, ...process },
     clock: systemClock,
     random: systemRandom,
     observer,
   }
+}
+
+/** Secrets are read by the first connection, and only if there are any. */
+function secured({ kafka, kafkaSecrets }: DeploymentConfig): KafkaConnectionConfig {
+  if (Object.keys(kafkaSecrets).length === 0) return kafka
+  return { ...kafka, security: kafkaSecurity(kafka, kafkaSecrets, cachedSecrets(createAwsSecretStore())) }
 }
 
 /** The same with the user's code, ready to relay. */

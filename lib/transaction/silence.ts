@@ -1,4 +1,5 @@
 import { isRelayError, messageOf, RelayError } from '../errors.ts'
+import { silenceCode } from '../kafka/silence-code.ts'
 import { TransportError } from '../kafka/transport.ts'
 
 /** No answer came. */
@@ -15,9 +16,11 @@ export const isSilence = (result: object): result is Silence => 'healable' in re
 /** Only a transport that says so, or an error from before the sending, proves that nothing left. */
 export function silenceOf(error: unknown, what: string): Silence {
   if (error instanceof TransportError) {
-    const code = error.reason === 'authentication' ? 'AUTHENTICATION_FAILED' : 'SESSION_POISONED'
-    const why = new RelayError(code, `${what} got no answer: ${error.message}`, { cause: error })
-    return { error: why, left: error.sent, healable: error.reason !== 'authentication' }
+    const code = silenceCode(error)
+    const healable = code === 'BROKER_UNAVAILABLE'
+    const message = `${what} got no answer: ${error.message}`
+    const why = new RelayError(healable ? 'SESSION_POISONED' : code, message, { cause: error })
+    return { error: why, left: error.sent, healable }
   }
   if (isRelayError(error)) return { error, left: false, healable: error.code === 'BROKER_UNAVAILABLE' }
   const why = new RelayError('SESSION_POISONED', `${what} failed: ${messageOf(error)}`, { cause: error })

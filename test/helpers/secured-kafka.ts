@@ -1,6 +1,6 @@
 /** A broker with listeners for TLS and SASL beside the plain one. For tests of connecting; slow to start (about 6 s). */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { systemClock } from '../../lib/clock.ts'
 import { runCommand } from '../../lib/local/command.ts'
 import { findJava } from '../../lib/local/java.ts'
@@ -8,38 +8,60 @@ import { kafkaProperties, logFlags, quickJvmFlags } from '../../lib/local/kafka-
 import { kafkaClassPath } from '../../lib/local/kafka-jars.ts'
 import { LocalKafkaNode } from '../../lib/local/kafka-node.ts'
 import { freePorts } from '../../lib/local/ports.ts'
+import { type Authority, type Certificate, certificateAuthority } from './certificates.ts'
 
+/** Addresses of the listeners. */
 export interface SecuredKafka {
   readonly plain: string
   readonly tls: string
+  /** TLS that wants a certificate of our authority from the client. */
+  readonly mutualTls: string
+  /** TLS with a certificate that expired an hour ago. */
+  readonly expired: string
+  /** TLS with a certificate for another host. */
+  readonly elsewhere: string
   /** All mechanisms. Users: `ann` by PLAIN, `bob` by SCRAM-SHA-256, `eve` by SCRAM-SHA-512; each with the password `secret`; unsigned tokens by OAUTHBEARER. */
   readonly sasl: string
   /** The same without OAUTHBEARER. */
   readonly saslTls: string
   /** Takes one connection at a time. */
   readonly crowded: string
-  /** The certificate authority, PEM. */
+  readonly authority: Authority
+  /** Its certificate, PEM. */
   readonly ca: string
+  /** Of eve. */
+  changePassword(password: string): Promise<void>
   stop(): Promise<void>
 }
 
 export interface Limits {
-  /** For SASL sessions. */
-  readonly sessionMs: number
-  /** From one address, over all listeners. */
-  readonly connectionsMax: number
+  /** For SASL sessions. Default: an hour. */
+  readonly sessionMs?: number
+  /** From one address, over all listeners. Default: none. */
+  readonly connectionsMax?: number
 }
 
 const loginModules = 'org.apache.kafka.common.security'
-const keyPassword = 'changeit'
+const tlsListeners = ['tls', 'mutualtls', 'expired', 'elsewhere', 'sasltls'] as const
 
-export async function startSecuredKafka(dir: string, limits: Limits): Promise<SecuredKafka> {
+export async function startSecuredKafka(dir: string, limits: Limits = {}): Promise<SecuredKafka> {
   const java = await findJava()
-  const [controllerPort = 0, port = 0, tls = 0, sasl = 0, saslTls = 0, crowded = 0] = await freePorts(6)
+  const [
+    controllerPort = 0,
+    port = 0,
+    tls = 0,
+    mutualtls = 0,
+    expired = 0,
+    elsewhere = 0,
+    sasl = 0,
+    sasltls = 0,
+    crowded = 0,
+  ] = await freePorts(9)
   const plan = { id: 1, port, controllerPort, dataDir: join(dir, 'data') }
   await mkdir(plan.dataDir, { recursive: true })
-  const ca = await makeKey(java, dir)
-  const listeners = { plaintext: port, tls, sasl, sasltls: saslTls, crowded }
+  const authority = certificateAuthority('Fencepost test authority')
+  await writeKeys(dir, authority)
+  const listeners = { plaintext: port, tls, mutualtls, expired, elsewhere, sasl, sasltls, crowded }
   const properties = kafkaProperties(plan, [plan], securedProperties(dir, listeners, controllerPort, limits))
   const file = join(dir, 'server.properties')
   await writeFile(file, properties)
@@ -53,38 +75,65 @@ export async function startSecuredKafka(dir: string, limits: Limits): Promise<Se
   return {
     plain: at(port),
     tls: at(tls),
+    mutualTls: at(mutualtls),
+    expired: at(expired),
+    elsewhere: at(elsewhere),
     sasl: at(sasl),
-    saslTls: at(saslTls),
+    saslTls: at(sasltls),
     crowded: at(crowded),
-    ca,
+    authority,
+    ca: authority.certificate,
+    changePassword: (password) => changePassword(java, classPath, at(port), password),
     stop: () => node.stop(),
   }
+}
+
+/** A key store per TLS listener, and one trust store for the listener that asks clients for their certificates. */
+async function writeKeys(dir: string, authority: Authority): Promise<void> {
+  const here = { name: 'broker', hosts: ['localhost'], ips: ['127.0.0.1'] }
+  const good = authority.issue(here)
+  const stores: Readonly<Record<(typeof tlsListeners)[number], Certificate>> = {
+    tls: good,
+    mutualtls: good,
+    sasltls: good,
+    expired: authority.issue({ ...here, validUntil: new Date(Date.now() - 3_600_000) }),
+    elsewhere: authority.issue({ name: 'broker', hosts: ['kafka.example.com'] }),
+  }
+  for (const [listener, { certificate, privateKey }] of Object.entries(stores))
+    await writeFile(join(dir, `${listener}.pem`), privateKey + certificate)
+  await writeFile(join(dir, 'ca.pem'), authority.certificate)
 }
 
 function securedProperties(
   dir: string,
   listeners: Readonly<Record<string, number>>,
   controllerPort: number,
-  { sessionMs, connectionsMax }: Limits,
+  { sessionMs = 3_600_000, connectionsMax }: Limits,
 ): Record<string, string> {
   const advertised = Object.entries(listeners).map(([name, port]) => `${name.toUpperCase()}://127.0.0.1:${port}`)
   const protocols =
-    'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CROWDED:PLAINTEXT,TLS:SSL,SASL:SASL_PLAINTEXT,SASLTLS:SASL_SSL'
+    'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CROWDED:PLAINTEXT,TLS:SSL,MUTUALTLS:SSL,EXPIRED:SSL,ELSEWHERE:SSL,' +
+    'SASL:SASL_PLAINTEXT,SASLTLS:SASL_SSL'
   return {
     listeners: [...advertised, `CONTROLLER://127.0.0.1:${controllerPort}`].join(','),
     'advertised.listeners': advertised.join(','),
     'listener.security.protocol.map': protocols,
     'inter.broker.listener.name': 'PLAINTEXT',
     'listener.name.crowded.max.connections': '1',
-    'max.connections.per.ip': String(connectionsMax),
-    'ssl.keystore.location': join(dir, 'key.p12'),
-    'ssl.keystore.type': 'PKCS12',
-    'ssl.keystore.password': keyPassword,
-    'ssl.key.password': keyPassword,
+    ...(connectionsMax && { 'max.connections.per.ip': String(connectionsMax) }),
+    ...Object.assign({}, ...tlsListeners.map((listener) => keyProperties(dir, listener))),
+    'listener.name.mutualtls.ssl.client.auth': 'required',
+    'listener.name.mutualtls.ssl.truststore.type': 'PEM',
+    'listener.name.mutualtls.ssl.truststore.location': join(dir, 'ca.pem'),
     ...saslProperties('sasl', 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER', sessionMs),
     ...saslProperties('sasltls', 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512', sessionMs),
   }
 }
+
+const keyProperties = (dir: string, listener: string): Record<string, string> => ({
+  [`listener.name.${listener}.ssl.keystore.type`]: 'PEM',
+  [`listener.name.${listener}.ssl.keystore.location`]: join(dir, `${listener}.pem`),
+})
 
 function saslProperties(listener: string, mechanisms: string, sessionMs: number): Record<string, string> {
   const of = `listener.name.${listener}`
@@ -105,24 +154,10 @@ async function format(java: string, classPath: string, file: string): Promise<vo
   await run(java, [...tool, ...scram])
 }
 
-/** A key and a certificate for this host, with the keytool that comes with Java. Answers the certificate. */
-async function makeKey(java: string, dir: string): Promise<string> {
-  const keytool = dirname(java) === '.' ? 'keytool' : join(dirname(java), 'keytool')
-  const store = [
-    '-keystore',
-    join(dir, 'key.p12'),
-    '-storetype',
-    'PKCS12',
-    '-storepass',
-    keyPassword,
-    '-alias',
-    'kafka',
-  ]
-  const names = ['-dname', 'CN=localhost', '-ext', 'SAN=DNS:localhost,IP:127.0.0.1']
-  await run(keytool, ['-genkeypair', '-keyalg', 'RSA', '-keysize', '2048', '-validity', '2', ...names, ...store])
-  const pem = join(dir, 'ca.pem')
-  await run(keytool, ['-exportcert', '-rfc', '-file', pem, ...store])
-  return readFile(pem, 'utf8')
+async function changePassword(java: string, classPath: string, broker: string, password: string): Promise<void> {
+  const tool = [...quickJvmFlags, '-cp', classPath, 'kafka.admin.ConfigCommand', '--bootstrap-server', broker]
+  const change = ['--alter', '--entity-type', 'users', '--entity-name', 'eve']
+  await run(java, [...tool, ...change, '--add-config', `SCRAM-SHA-512=[password=${password}]`])
 }
 
 async function run(command: string, args: readonly string[]): Promise<void> {

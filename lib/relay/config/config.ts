@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import type { KafkaConnectionConfig, SaslConfig } from '../../kafka/connection-config.ts'
 import { type Problem, refuseIfAny, shown } from '../../problems.ts'
+import { mskIamToken } from '../../secrets/msk-iam-token.ts'
+import { type SecretReference, secretReference } from '../../secrets/secret-reference.ts'
 import type { EngineSettings } from '../runtime.ts'
+import type { KafkaSecrets } from './kafka-security.ts'
 import { securityProblems } from './relations.ts'
 import { secretVariable } from './secrets.ts'
 import { type Setting, type SettingValues, settings } from './settings.ts'
@@ -9,12 +12,21 @@ import { type Setting, type SettingValues, settings } from './settings.ts'
 /** Where and how this deployment runs, parsed from its environment once. The function timeout comes from Lambda itself. */
 export interface DeploymentConfig extends Omit<EngineSettings, 'functionTimeoutMs' | 'container'> {
   readonly kafka: KafkaConnectionConfig
+  /** Where the rest of its protection is kept. */
+  readonly kafkaSecrets: KafkaSecrets
+  /** For codecs with a schema registry; null: they must name one themselves. */
+  readonly registry: RegistryConfig | null
   readonly table: string
   readonly tableEndpoint: string | undefined
   /** A pull function tails its source until its time is up (R13). */
   readonly linger: boolean
   /** The event source mapping has `ReportBatchItemFailures`. */
   readonly partialFailures: boolean
+}
+
+export interface RegistryConfig {
+  readonly url: string
+  readonly login: { readonly username: string; readonly password: string } | SecretReference | null
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -64,20 +76,39 @@ function unknownVariables(env: Environment): Problem[] {
 }
 
 function toConfig(values: SettingValues): DeploymentConfig {
-  const { brokers, clientId, tls, tlsCa, tlsCertificate, tlsKey, saslMechanism, saslUsername, saslPassword, ...rest } =
-    values
-  return { ...rest, kafka: { clientId, brokers, ...tlsOf(values), ...saslOf(values) } }
+  const { brokers, clientId, tls, tlsCa, tlsCaSecret, tlsCertificate, tlsKey, tlsKeyPassphrase, ...others } = values
+  const { tlsClientSecret, saslMechanism, saslUsername, saslPassword, saslSecret, ...most } = others
+  const { registryUrl, registryUsername, registryPassword, registrySecret, ...rest } = most
+  const kafka = { clientId, brokers, ...tlsOf(values), ...saslOf(values) }
+  return { ...rest, kafka, kafkaSecrets: kafkaSecretsOf(values), registry: registryOf(values) }
 }
 
-function tlsOf({ tls, tlsCa, tlsCertificate, tlsKey }: SettingValues): Pick<KafkaConnectionConfig, 'tls'> {
+function tlsOf(values: SettingValues): Pick<KafkaConnectionConfig, 'tls'> {
+  const { tls, tlsCa, tlsCertificate, tlsKey, tlsKeyPassphrase } = values
   if (!tls) return {}
-  if (!tlsCa && !tlsCertificate) return { tls: true }
-  return {
-    tls: { ...(tlsCa && { ca: tlsCa }), ...(tlsCertificate && tlsKey && { cert: tlsCertificate, key: tlsKey }) },
-  }
+  const client = tlsCertificate && tlsKey && { cert: tlsCertificate, key: tlsKey }
+  const options = { ...(tlsCa && { ca: tlsCa }), ...client, ...(tlsKeyPassphrase && { passphrase: tlsKeyPassphrase }) }
+  return { tls: Object.keys(options).length > 0 ? options : true }
 }
 
 function saslOf({ saslMechanism, saslUsername, saslPassword }: SettingValues): { readonly sasl?: SaslConfig } {
+  if (saslMechanism === 'aws-msk-iam') return { sasl: { mechanism: 'oauthbearer', token: mskIamToken } }
   if (!saslMechanism || !saslUsername || !saslPassword) return {}
   return { sasl: { mechanism: saslMechanism, username: saslUsername, password: saslPassword } }
+}
+
+function kafkaSecretsOf({ saslMechanism, saslSecret, tlsCaSecret, tlsClientSecret }: SettingValues): KafkaSecrets {
+  const login = saslSecret && saslMechanism && saslMechanism !== 'aws-msk-iam'
+  return {
+    ...(login && { sasl: { mechanism: saslMechanism, secret: secretReference(saslSecret) } }),
+    ...(tlsCaSecret && { tlsCa: secretReference(tlsCaSecret) }),
+    ...(tlsClientSecret && { tlsClient: secretReference(tlsClientSecret) }),
+  }
+}
+
+function registryOf(values: SettingValues): RegistryConfig | null {
+  const { registryUrl: url, registryUsername: username, registryPassword: password, registrySecret } = values
+  if (!url) return null
+  if (registrySecret) return { url, login: secretReference(registrySecret) }
+  return { url, login: username && password ? { username, password } : null }
 }

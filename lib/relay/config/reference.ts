@@ -13,7 +13,10 @@ export function settingsReference(): string {
     '| variable | default | meaning |',
     '|---|---|---|',
     ...rows,
-    `| \`${secretVariable('<NAME>')}\` | | What \`secret('<NAME>')\` gives to the \`setup\` of a relay. |`,
+    `| \`${secretVariable('<NAME>')}\` | | What \`secret('<NAME>')\` gives to the \`setup\` of a relay: this text, or what the secret holds that it names. |`,
+    '',
+    'A secret is named as `secretsmanager:<name or ARN>`, as `ssm:<parameter name>`, or by the ARN of a secret or parameter:',
+    '[security](../operations/security.md).',
     '',
     'The function timeout is set on the function itself: at most 14 minutes, and below the transaction timeout.',
   ].join('\n')}\n`

@@ -55,18 +55,69 @@ export function timingProblems(timing: Timing): Problem[] {
   return relations.filter(([holds]) => !holds).map(([, problem]) => problem)
 }
 
-/** TLS and SASL settings that contradict each other, or would do something less safe than they seem to. */
+/** Settings of security that contradict each other, or would do something less safe than they seem to. */
 export function securityProblems(values: SettingValues): Problem[] {
-  const { tls, tlsCa, tlsCertificate, tlsKey, saslMechanism, saslUsername, saslPassword } = values
-  const usesCertificates = Boolean(tlsCa || tlsCertificate || tlsKey)
-  const usesSasl = Boolean(saslMechanism || saslUsername || saslPassword)
+  const { tls, saslMechanism, registryUrl } = values
+  const usesSasl = isAnyGiven(values, ['saslMechanism', ...login, 'saslSecret'])
+  const usesCertificates = isAnyGiven(values, [
+    'tlsCa',
+    'tlsCaSecret',
+    ...client,
+    'tlsKeyPassphrase',
+    'tlsClientSecret',
+  ])
+  const usesRegistryLogin = isAnyGiven(values, [...registryLogin, 'registrySecret'])
+  const isIam = saslMechanism === 'aws-msk-iam'
   return [
     ...(usesCertificates && !tls ? [wrong('tls', values, "'true', because certificates are given")] : []),
-    ...(usesSasl && tls === undefined ? [wrong('tls', values, "'true', or 'false' to log in without encryption")] : []),
-    ...together(values, ['tlsCertificate', 'tlsKey']),
-    ...together(values, ['saslMechanism', 'saslUsername', 'saslPassword']),
+    ...(isIam && !tls ? [wrong('tls', values, "'true', because aws-msk-iam works over TLS only")] : []),
+    ...(usesSasl && !isIam && tls === undefined
+      ? [wrong('tls', values, "'true', or 'false' to log in without encryption")]
+      : []),
+    ...either(values, 'tlsCa', 'tlsCaSecret'),
+    ...either(values, 'tlsCertificate', 'tlsClientSecret'),
+    ...together(values, client),
+    ...(values.tlsKeyPassphrase && !values.tlsKey ? [wrong('tlsKey', values, 'the key of that passphrase')] : []),
+    ...(isIam ? [...login, 'saslSecret' as const].flatMap((name) => useless(values, name)) : loginProblems(values)),
+    ...either(values, 'registryUsername', 'registrySecret'),
+    ...together(values, registryLogin),
+    ...(usesRegistryLogin && !registryUrl ? [wrong('registryUrl', values, 'the registry to log in to')] : []),
   ]
 }
+
+const client = ['tlsCertificate', 'tlsKey'] as const
+const login = ['saslUsername', 'saslPassword'] as const
+const registryLogin = ['registryUsername', 'registryPassword'] as const
+
+function loginProblems(values: SettingValues): Problem[] {
+  if (values.saslSecret === undefined) return together(values, ['saslMechanism', ...login])
+  return [
+    ...together(values, ['saslMechanism', 'saslSecret']),
+    ...login.flatMap((name) => surplus(values, name, 'saslSecret')),
+  ]
+}
+
+const isAnyGiven = (values: SettingValues, names: readonly SettingName[]): boolean =>
+  names.some((name) => values[name] !== undefined)
+
+/** Two ways to say the same: one of them. */
+const either = (values: SettingValues, name: SettingName, other: SettingName): Problem[] =>
+  values[other] === undefined ? [] : surplus(values, name, other)
+
+const surplus = (values: SettingValues, name: SettingName, other: SettingName): Problem[] =>
+  values[name] === undefined ? [] : [superfluous(name, `nothing, because ${settings[other].env} is given`)]
+
+const useless = (values: SettingValues, name: SettingName): Problem[] =>
+  values[name] === undefined
+    ? []
+    : [superfluous(name, 'nothing, because aws-msk-iam logs in with the role of the function')]
+
+const superfluous = (name: SettingName, wanted: string): Problem => ({
+  path: settings[name].env,
+  found: 'given',
+  wanted,
+  fix: 'remove one of them',
+})
 
 type SettingName = keyof SettingValues
 

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { parseAddress } from '../../kafka/connection-config.ts'
+import { wholeNumberFrom } from '../../problems.ts'
+import { isSecretReference, secretReferenceRule } from '../../secrets/secret-reference.ts'
 import { isLegalName, nameRule } from '../../transaction/ids.ts'
 
 /** One environment variable: how its text becomes a value, and what docs/reference/settings.md says of it. */
@@ -26,8 +28,13 @@ const yesOrNo = v.pipe(
 )
 const pem = v.pipe(v.string(), v.startsWith('-----BEGIN ', "PEM text, beginning with '-----BEGIN '"))
 
+const secretReference = v.pipe(v.string(), v.check(isSecretReference, secretReferenceRule))
+
+/** How to log in to Kafka, in the order in which messages list them. */
+const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'aws-msk-iam'] as const
+
 const wholeNumber = (least: number, most: number) => {
-  const wanted = `a whole number from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`
+  const wanted = () => wholeNumberFrom(least, most)
   return v.pipe(
     v.string(),
     v.regex(/^\d{1,15}$/, wanted),
@@ -98,6 +105,12 @@ export const settings = {
     example: '-----BEGIN CERTIFICATE-----...',
     schema: pem,
   }),
+  tlsCaSecret: optional({
+    env: 'FENCEPOST_TLS_CA_SECRET',
+    about: 'Secret that holds them instead: PEM text, or JSON with `certificate`.',
+    example: 'secretsmanager:shop/kafka-ca',
+    schema: secretReference,
+  }),
   tlsCertificate: optional({
     env: 'FENCEPOST_TLS_CERTIFICATE',
     about: 'Certificate of this client, for mutual TLS.',
@@ -111,11 +124,26 @@ export const settings = {
     secret: true,
     schema: pem,
   }),
+  tlsKeyPassphrase: optional({
+    env: 'FENCEPOST_TLS_KEY_PASSPHRASE',
+    about: 'Passphrase of that key, where it has one.',
+    example: '(secret)',
+    secret: true,
+    schema: text,
+  }),
+  tlsClientSecret: optional({
+    env: 'FENCEPOST_TLS_CLIENT_SECRET',
+    about:
+      'Secret that holds certificate and key instead: JSON with `certificate`, `privateKey` and, where the key has one, ' +
+      '`privateKeyPassword`, as event source mappings take it.',
+    example: 'secretsmanager:shop/kafka-client',
+    schema: secretReference,
+  }),
   saslMechanism: optional({
     env: 'FENCEPOST_SASL_MECHANISM',
-    about: 'How to log in to Kafka.',
+    about: `How to log in to Kafka: \`${mechanisms.join('`, `')}\`. The last takes the role of the function.`,
     example: 'scram-sha-512',
-    schema: v.picklist(['plain', 'scram-sha-256', 'scram-sha-512'], "'plain', 'scram-sha-256' or 'scram-sha-512'"),
+    schema: v.picklist(mechanisms, mechanisms.map((mechanism) => `'${mechanism}'`).join(' or ')),
   }),
   saslUsername: optional({
     env: 'FENCEPOST_SASL_USERNAME',
@@ -129,6 +157,38 @@ export const settings = {
     example: '(secret)',
     secret: true,
     schema: text,
+  }),
+  saslSecret: optional({
+    env: 'FENCEPOST_SASL_SECRET',
+    about:
+      'Secret that holds both instead: JSON with `username` and `password`, as MSK and event source mappings take it.',
+    example: 'secretsmanager:AmazonMSK_relay',
+    schema: secretReference,
+  }),
+  registryUrl: optional({
+    env: 'FENCEPOST_REGISTRY_URL',
+    about: 'Schema registry (Confluent API) of the codecs avro(), protobuf() and jsonSchema() that name none.',
+    example: 'https://registry.example.com',
+    schema: v.pipe(v.string(), v.url('a URL')),
+  }),
+  registryUsername: optional({
+    env: 'FENCEPOST_REGISTRY_USERNAME',
+    about: 'User, or API key, for the registry.',
+    example: 'relay',
+    schema: text,
+  }),
+  registryPassword: optional({
+    env: 'FENCEPOST_REGISTRY_PASSWORD',
+    about: 'Password, or API secret, of that user.',
+    example: '(secret)',
+    secret: true,
+    schema: text,
+  }),
+  registrySecret: optional({
+    env: 'FENCEPOST_REGISTRY_SECRET',
+    about: 'Secret that holds both instead: JSON with `username` and `password`.',
+    example: 'ssm:/shop/registry',
+    schema: secretReference,
   }),
   rack: required({
     env: 'FENCEPOST_RACK',
@@ -187,6 +247,15 @@ export const settings = {
     about:
       'Whether the event source mapping has ReportBatchItemFailures: failed lanes are then named, the others are not ' +
       'delivered again. Must agree with the mapping.',
+    example: 'true',
+    byDefault: 'false',
+    schema: yesOrNo,
+  }),
+  acceptWeakTopics: required({
+    env: 'FENCEPOST_ACCEPT_WEAK_TOPICS',
+    about:
+      'Whether to work with topics that lose acknowledged records with a single broker: min.insync.replicas 1, or unclean ' +
+      'leader election. The promise then holds only as long as no broker loses its disk.',
     example: 'true',
     byDefault: 'false',
     schema: yesOrNo,

@@ -98,8 +98,8 @@ test('a mechanism that the broker does not offer is named as such', async () => 
 
 test('a certificate that nobody vouches for is refused', async () => {
   const error = await failureOf(clusterWith({ brokers: [kafka.tls], tls: true }))
-  expect(error).toMatchObject({ code: 'BROKER_UNAVAILABLE' })
-  expect(error.message).toContain('self-signed certificate')
+  expect(error).toMatchObject({ code: 'BROKER_UNTRUSTED', disposition: 'fix-config' })
+  expect(error.message).toContain("give the authority that signed the broker's certificate")
 })
 
 test.each([

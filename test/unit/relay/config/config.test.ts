@@ -4,6 +4,7 @@ import { type Environment, parseDeploymentConfig } from '../../../../lib/relay/c
 import { settingsReference } from '../../../../lib/relay/config/reference.ts'
 import { type Timing, timingProblems } from '../../../../lib/relay/config/relations.ts'
 import { environmentSecrets } from '../../../../lib/relay/config/secrets.ts'
+import { cachedSecrets } from '../../../../lib/secrets/secrets.ts'
 import { minutes, seconds } from '../../../../lib/units.ts'
 
 const least = {
@@ -20,6 +21,8 @@ describe('a deployment that says only what it must', () => {
       kafka: { clientId: 'fencepost', brokers: ['b-1.example.com:9092', '[::1]:9093'] },
       table: 'fences',
       tableEndpoint: undefined,
+      kafkaSecrets: {},
+      registry: null,
       rack: '',
       transactionTimeoutMs: 900_000,
       commitReserveMs: 2_000,
@@ -28,6 +31,7 @@ describe('a deployment that says only what it must', () => {
       generation: 0,
       linger: false,
       partialFailures: false,
+      acceptWeakTopics: false,
     })
   })
 
@@ -75,6 +79,49 @@ describe('security settings', () => {
       { FENCEPOST_TLS: 'true', FENCEPOST_SASL_USERNAME: 'u' },
       ['FENCEPOST_SASL_MECHANISM', 'FENCEPOST_SASL_PASSWORD'],
     ],
+    [
+      'a login that is said twice',
+      {
+        FENCEPOST_TLS: 'true',
+        FENCEPOST_SASL_MECHANISM: 'plain',
+        FENCEPOST_SASL_USERNAME: 'u',
+        FENCEPOST_SASL_PASSWORD: 'p',
+        FENCEPOST_SASL_SECRET: 'ssm:/kafka',
+      },
+      ['FENCEPOST_SASL_USERNAME', 'FENCEPOST_SASL_PASSWORD'],
+    ],
+    [
+      'a password for MSK IAM, which has none, or no encryption',
+      { FENCEPOST_SASL_MECHANISM: 'aws-msk-iam', FENCEPOST_TLS: 'false', FENCEPOST_SASL_PASSWORD: 'p' },
+      ['FENCEPOST_TLS', 'FENCEPOST_SASL_PASSWORD'],
+    ],
+    [
+      'a secret for a login without its mechanism',
+      { FENCEPOST_TLS: 'true', FENCEPOST_SASL_SECRET: 'ssm:/kafka' },
+      ['FENCEPOST_SASL_MECHANISM'],
+    ],
+    [
+      'certificates that are said twice',
+      {
+        FENCEPOST_TLS: 'true',
+        FENCEPOST_TLS_CA: pem,
+        FENCEPOST_TLS_CA_SECRET: 'ssm:/ca',
+        FENCEPOST_TLS_CERTIFICATE: pem,
+        FENCEPOST_TLS_KEY: pem,
+        FENCEPOST_TLS_CLIENT_SECRET: 'ssm:/client',
+      },
+      ['FENCEPOST_TLS_CA', 'FENCEPOST_TLS_CERTIFICATE'],
+    ],
+    [
+      'a passphrase without its key',
+      { FENCEPOST_TLS: 'true', FENCEPOST_TLS_KEY_PASSPHRASE: 'p' },
+      ['FENCEPOST_TLS_KEY'],
+    ],
+    [
+      'half a login to a registry, and none',
+      { FENCEPOST_REGISTRY_USERNAME: 'u' },
+      ['FENCEPOST_REGISTRY_PASSWORD', 'FENCEPOST_REGISTRY_URL'],
+    ],
     ['certificates without TLS', { FENCEPOST_TLS: 'false', FENCEPOST_TLS_CA: pem }, ['FENCEPOST_TLS']],
     ['a certificate without its key', { FENCEPOST_TLS: 'true', FENCEPOST_TLS_CERTIFICATE: pem }, ['FENCEPOST_TLS_KEY']],
   ])('are refused for %s', (_what, env, paths) => {
@@ -118,6 +165,9 @@ describe('an environment that cannot work', () => {
     ['FENCEPOST_BROKERS', 'a:1,,b:2'],
     ['FENCEPOST_BROKERS', 'a:99999'],
     ['FENCEPOST_SASL_MECHANISM', 'gssapi'],
+    ['FENCEPOST_SASL_SECRET', 'shop/kafka'],
+    ['FENCEPOST_TLS_CLIENT_SECRET', 'arn:aws:s3:::bucket'],
+    ['FENCEPOST_REGISTRY_URL', 'registry'],
   ])('%s=%s', (name, value) => {
     expect(refusal({ ...least, [name]: value }).paths).toContain(name)
   })
@@ -149,6 +199,27 @@ describe('secrets', () => {
     const env = { ...least, FENCEPOST_SECRET_API_KEY: 's3cret' }
     expect(parseDeploymentConfig(env).prefix).toBe('shop-prod')
     expect(await environmentSecrets(env)('API_KEY')).toBe('s3cret')
+  })
+
+  test('are read from where the variable says they are kept, once', async () => {
+    const read: string[] = []
+    const store = {
+      read: async ({ text }: { text: string }) => {
+        read.push(text)
+        return 'kept'
+      },
+    }
+    const secret = environmentSecrets({ FENCEPOST_SECRET_API_KEY: 'ssm:/shop/key' }, cachedSecrets(store))
+    expect(await secret('API_KEY')).toBe('kept')
+    expect(await secret('API_KEY')).toBe('kept')
+    expect(read).toEqual(['ssm:/shop/key'])
+  })
+
+  test('stay out of what a deployment keeps of its settings', () => {
+    const env = { ...least, FENCEPOST_TLS: 'true', FENCEPOST_SASL_MECHANISM: 'plain', FENCEPOST_SASL_USERNAME: 'u' }
+    const { kafka, ...rest } = parseDeploymentConfig({ ...env, FENCEPOST_SASL_PASSWORD: 'hunter2' })
+    expect(kafka.sasl).toMatchObject({ password: 'hunter2' })
+    expect(JSON.stringify(rest)).not.toContain('hunter2')
   })
 
   test('that are missing are named with their variable', async () => {
