@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundleFunction, bundleRelay } from '../lib/local/bundle.ts'
 import { nodeFlags } from '../lib/local/lambda-host/node-flags.ts'
@@ -7,7 +7,7 @@ import { bellEvent } from './bell-event.ts'
 import type { FunctionReport } from './cold/function-host.ts'
 import type { KafkajsReport } from './cold/kafkajs-process.ts'
 import { MeasuredProcess } from './cold/measured-process.ts'
-import { zipBytes } from './cold/zip-size.ts'
+import { zipBytesOf } from './cold/zip-size.ts'
 import type { Reporting } from './in-surroundings.ts'
 import { assertDelivered, checkDelivery, NumberedRecords } from './numbered-records.ts'
 import { median, rounded } from './statistics.ts'
@@ -86,7 +86,7 @@ export async function coldStart(
     await checkDelivery(place.cluster, 'output.relay', records * windowsPerRun),
   )
   assertDelivered('kafkajs', records, await checkDelivery(place.cluster, 'output.kafkajs', records))
-  return resultOf(found, bundle.bytes, zipBytes('index.mjs', await readFile(bundle.file)))
+  return resultOf(found, bundle.bytes, await zipBytesOf(join(place.dir, 'relay')))
 }
 
 interface Run {

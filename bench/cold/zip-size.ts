@@ -1,8 +1,20 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 
-/** Local header, central directory entry and end record of a zip with one file, without its name (PKWARE APPNOTE 4.3). */
-const zipOverheadBytes = 30 + 46 + 22
+/** Local header and central directory entry of a file, without its name twice; end record (PKWARE APPNOTE 4.3). */
+const bytesPerFile = 30 + 46
+const endBytes = 22
 
-/** How large a zip with this one file is, at the level that packagers use. */
-export const zipBytes = (name: string, content: Uint8Array): number =>
-  deflateRawSync(content, { level: 9 }).length + zipOverheadBytes + 2 * Buffer.byteLength(name)
+/** How large a zip with the files of this folder is, at the level that packagers use. */
+export async function zipBytesOf(dir: string): Promise<number> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const sizes = await Promise.all(
+    files.map(async (file) => {
+      const content = deflateRawSync(await readFile(file), { level: 9 })
+      return bytesPerFile + 2 * Buffer.byteLength(relative(dir, file)) + content.length
+    }),
+  )
+  return sizes.reduce((sum, size) => sum + size, endBytes)
+}

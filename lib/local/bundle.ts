@@ -1,12 +1,14 @@
-import { stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { messageOf, RelayError } from '../errors.ts'
+import { lazyBuiltins } from './lazy-builtins.ts'
+import { leanKafkajs } from './lean-kafkajs.ts'
 
 /**
- * How functions are bundled, here and in the deploy: one ES module with everything inside, so that a cold start reads
- * one file and no layer or runtime version can change what runs. CommonJS packages inside it still call `require`.
+ * How our code is bundled, here and in the deploy: ES modules with everything inside, so that no layer or runtime version
+ * can change what runs. CommonJS packages inside them still call `require`. No source map: it would be larger than the
+ * code, and Node reads it only when it is told to.
  */
 export const bundleOptions = {
   bundle: true,
@@ -27,9 +29,21 @@ export const bundleOptions = {
   },
 } as const satisfies BuildOptions
 
+/**
+ * A whole function: what it imports late is in files of its own (`chunks/`), which are not even read as long as it is not
+ * wanted. Its package is the folder with all of them.
+ */
+export const functionOptions = {
+  ...bundleOptions,
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  plugins: [leanKafkajs, lazyBuiltins],
+} satisfies BuildOptions
+
 export interface Bundle {
   /** The module to name in a handler: `<file without .mjs>.handler`. */
   readonly file: string
+  /** Of all its files. */
   readonly bytes: number
 }
 
@@ -39,13 +53,8 @@ export interface Bundle {
  * @example await bundleFunction('functions/relay.ts', '.fencepost/functions/relay')
  */
 export async function bundleFunction(entry: string, outDir: string): Promise<Bundle> {
-  try {
-    await build({ ...bundleOptions, entryPoints: [entry], outdir: outDir, logLevel: 'silent' })
-  } catch (error) {
-    throw new RelayError('CONFIG_INVALID', `${entry} cannot be bundled. ${messageOf(error)}`, { cause: error })
-  }
-  const file = join(outDir, `${basename(entry, extname(entry))}.mjs`)
-  return { file, bytes: (await stat(file)).size }
+  const bytes = await buildInto(outDir, entry, { entryPoints: [entry] })
+  return { file: join(outDir, `${basename(entry, extname(entry))}.mjs`), bytes }
 }
 
 export type Trigger = 'relay' | 'pull' | 'sweep' | 'status'
@@ -67,13 +76,16 @@ export async function bundleRelay(
     `import { ${trigger}Handler } from ${JSON.stringify(join(functions, `${trigger}.ts`))}`,
     `export const handler = ${trigger}Handler(relay)`,
   ].join('\n')
-  const file = join(outDir, 'index.mjs')
   const stdin = { contents, resolveDir: dirname(resolve(relayModule)), sourcefile: 'index.ts', loader: 'ts' } as const
-  try {
-    const { outExtension: _, ...options } = bundleOptions
-    await build({ ...options, stdin, outfile: file, plugins, logLevel: 'silent' })
-  } catch (error) {
-    throw new RelayError('CONFIG_INVALID', `${relayModule} cannot be bundled. ${messageOf(error)}`, { cause: error })
-  }
-  return { file, bytes: (await stat(file)).size }
+  const bytes = await buildInto(outDir, relayModule, { stdin, entryNames: 'index' }, plugins)
+  return { file: join(outDir, 'index.mjs'), bytes }
+}
+
+async function buildInto(outdir: string, what: string, entry: BuildOptions, before: Plugin[] = []): Promise<number> {
+  const plugins = [...before, ...functionOptions.plugins]
+  const options = { ...functionOptions, ...entry, plugins, outdir, metafile: true, logLevel: 'silent' } as const
+  const { metafile } = await build(options).catch((cause) => {
+    throw new RelayError('CONFIG_INVALID', `${what} cannot be bundled. ${messageOf(cause)}`, { cause })
+  })
+  return Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0)
 }
