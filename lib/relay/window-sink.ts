@@ -36,6 +36,11 @@ export class WindowSink implements OutputSink {
     this.buffer.reset()
   }
 
+  /** After the commit, once no transmission can still read the batches. */
+  recycle(): void {
+    this.buffer.recycle()
+  }
+
   private assertPartition(topic: string, partition: number): void {
     const count = this.partitionCount(topic)
     if (Number.isInteger(partition) && partition >= 0 && partition < count) return

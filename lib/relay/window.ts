@@ -50,6 +50,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   lane.windowMsMax = Math.max(lane.windowMsMax, committed - began)
   const timings = { readMs: read - began, transformMs: transformed - read, commitMs: committed - transformed }
   tell(lane, counts, sink.sizeBytes, timings)
+  if (lane.session.reusable && runtime.relay.guarantee === 'exactly-once') sink.recycle()
   return true
 }
 

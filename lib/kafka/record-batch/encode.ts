@@ -4,10 +4,12 @@ import { type Compression, compress } from '../compression/deflate.ts'
 import { crc32c } from '../crc32c.ts'
 import type { OutputRecord } from '../record.ts'
 import { attribute, compressionNames, header, headerBytes, lengthBias, magic2 } from './layout.ts'
+import { SpareBuffers } from './spare-buffers.ts'
 import { varintBytes } from './varint.ts'
 import { recordBodyBytes, writeRecord } from './write-record.ts'
 
 const initialBytes = 4096
+const nothing = Buffer.alloc(0)
 /** Beyond it a difference of two timestamps is no longer an exact number. Microseconds pass, nanoseconds do not. */
 const timestampMaxMs = 2 ** 51
 
@@ -20,6 +22,8 @@ export interface BatchOptions {
   readonly expectedBytes?: number
   /** Named in errors. */
   readonly topic?: string
+  /** Where its bytes come from, and where `recycle` gives them back. */
+  readonly spare?: SpareBuffers
 }
 
 /** Under whose name and at which place of the partition's sequence a batch is sent. */
@@ -42,6 +46,7 @@ export class BatchBuilder {
   private readonly maxBytes: number
   private readonly compression: Compression
   private readonly topic: string | undefined
+  private readonly spare: SpareBuffers
   private bytes: Buffer
   private end = headerBytes
   private records = 0
@@ -50,11 +55,13 @@ export class BatchBuilder {
   private finished: Buffer | undefined
   private built: { readonly identity: BatchIdentity; readonly batch: Buffer } | undefined
 
-  constructor({ maxBytes, compression = 'none', expectedBytes = initialBytes, topic }: BatchOptions) {
+  constructor(options: BatchOptions) {
+    const { maxBytes, compression = 'none', expectedBytes = initialBytes, topic, spare = new SpareBuffers() } = options
     this.maxBytes = maxBytes
     this.compression = compression
     this.topic = topic
-    this.bytes = Buffer.allocUnsafeSlow(Math.max(headerBytes, Math.min(maxBytes, expectedBytes)))
+    this.spare = spare
+    this.bytes = spare.take(Math.max(headerBytes, Math.min(maxBytes, expectedBytes)))
   }
 
   get count(): number {
@@ -88,7 +95,7 @@ export class BatchBuilder {
 
   /** The finished batch. The first call ends the batch: nothing can be added afterwards. */
   build(identity: BatchIdentity): Buffer {
-    invariant(this.records > 0, 'an empty batch must not be sent')
+    invariant(this.records > 0 && this.finished !== nothing, 'a batch that is empty or was recycled must not be sent')
     if (this.built !== undefined && isSame(this.built.identity, identity)) return this.built.batch
     this.finished ??= this.finish()
     const batch = this.built === undefined ? this.finished : Buffer.from(this.finished)
@@ -97,14 +104,23 @@ export class BatchBuilder {
     return batch
   }
 
+  /** The end of this batch: its bytes are written anew. Only when no socket can still hold what `build` answered. */
+  recycle(): void {
+    this.spare.give(this.bytes)
+    this.bytes = nothing
+    this.finished = nothing
+    this.built = undefined
+  }
+
   private refuse(record: OutputRecord): false {
     if (this.records === 0) assertEncodable(record, this.maxBytes, this.topic)
     return false
   }
 
   private grow(neededBytes: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.min(this.maxBytes, Math.max(neededBytes, this.bytes.length * 2)))
+    const grown = this.spare.take(Math.min(this.maxBytes, Math.max(neededBytes, this.bytes.length * 2)))
     this.bytes.copy(grown, headerBytes, headerBytes, this.end)
+    this.spare.give(this.bytes)
     this.bytes = grown
   }
 

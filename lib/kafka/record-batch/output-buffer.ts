@@ -2,6 +2,7 @@ import { invariant } from '../../invariant.ts'
 import type { Compression } from '../compression/deflate.ts'
 import type { OutputRecord, TopicPartition } from '../record.ts'
 import { assertEncodable, BatchBuilder, type BatchOptions } from './encode.ts'
+import { SpareBuffers } from './spare-buffers.ts'
 
 export interface Output extends TopicPartition {
   readonly record: OutputRecord
@@ -18,6 +19,9 @@ export interface OutputBufferOptions {
   readonly compression?: Compression
 }
 
+/** Of the last window's bytes: a little more than as many again. */
+const expectedShare = 1.125
+
 /**
  * Collects a window's outputs into batches by partition, each under its topic's `max.message.bytes`.
  *
@@ -26,6 +30,7 @@ export interface OutputBufferOptions {
 export class OutputBuffer {
   private readonly options: OutputBufferOptions
   private readonly topics = new Map<string, TopicOutputs>()
+  private readonly spare = new SpareBuffers()
   private used: OpenPartition[] = []
   private count = 0
   private bytes = 0
@@ -55,6 +60,12 @@ export class OutputBuffer {
   /** Size of all batches, their headers included, before compression. */
   get sizeBytes(): number {
     return this.bytes
+  }
+
+  /** The window was committed and every answer has come: its batches are gone, the next window is written into their bytes. */
+  recycle(): void {
+    for (const { batches } of this.used) for (const batch of batches) batch.recycle()
+    this.reset()
   }
 
   /** Begins the next window. Only sizes are remembered, so that its batches are allocated once. */
@@ -88,7 +99,8 @@ export class OutputBuffer {
   }
 
   private batchOptions(topic: string): BatchOptions {
-    return { topic, maxBytes: this.options.maxMessageBytes(topic), compression: this.options.compression ?? 'none' }
+    const { maxMessageBytes, compression = 'none' } = this.options
+    return { topic, maxBytes: maxMessageBytes(topic), compression, spare: this.spare }
   }
 }
 
@@ -96,7 +108,7 @@ class TopicOutputs {
   readonly topic: string
   options: BatchOptions
   readonly open = new Map<number, OpenPartition>()
-  /** By partition: how large its first batch became in the last window that used it. */
+  /** By partition: how large its batches became in the last window that used it. */
   readonly lastBytes = new Map<number, number>()
 
   constructor(topic: string, options: BatchOptions) {
@@ -105,7 +117,7 @@ class TopicOutputs {
   }
 
   reset(options: BatchOptions): void {
-    for (const { partition, batches } of this.open.values()) this.lastBytes.set(partition, batches[0]?.sizeBytes ?? 0)
+    for (const { partition, sizeBytes } of this.open.values()) this.lastBytes.set(partition, sizeBytes)
     this.open.clear()
     this.options = options
   }
@@ -124,6 +136,10 @@ class OpenPartition implements PartitionBatches {
     this.outputs = outputs
   }
 
+  get sizeBytes(): number {
+    return this.batches.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  }
+
   /** Answers by how many bytes the partition grew. */
   append(record: OutputRecord): number {
     const before = this.last?.sizeBytes ?? 0
@@ -136,8 +152,8 @@ class OpenPartition implements PartitionBatches {
   }
 
   private newBatch(): BatchBuilder {
-    const lastBytes = this.outputs.lastBytes.get(this.partition)
-    if (lastBytes === undefined || this.batches.length > 0) return new BatchBuilder(this.outputs.options)
-    return new BatchBuilder({ ...this.outputs.options, expectedBytes: Math.ceil(lastBytes * 1.125) })
+    const leftBytes = (this.outputs.lastBytes.get(this.partition) ?? 0) * expectedShare - this.sizeBytes
+    if (leftBytes <= 0) return new BatchBuilder(this.outputs.options)
+    return new BatchBuilder({ ...this.outputs.options, expectedBytes: Math.ceil(leftBytes) })
   }
 }

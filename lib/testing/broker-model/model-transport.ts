@@ -63,7 +63,8 @@ export class ModelTransport implements Transport {
       throw new TransportError(request.node, 'closed', true, `${api} ${version} is not spoken here, ${spoken}`)
     }
     const connection = this.connectionTo(node)
-    return await this.beforeDeadline(connection, deadline, () => this.exchange(connection, node, request))
+    const sent = onTheWire(request)
+    return await this.beforeDeadline(connection, deadline, () => this.exchange(connection, node, sent))
   }
 
   async capabilities(address: NodeAddress, deadline: Deadline): Promise<BrokerCapabilities> {
@@ -128,6 +129,16 @@ export class ModelTransport implements Transport {
     this.connections.set(node.id, connection)
     return connection
   }
+}
+
+/** What was sent does not change any more, whatever its sender writes into its buffers afterwards. */
+function onTheWire<A extends Api>(request: WireRequest<A>): WireRequest<A> {
+  if (!('topicData' in request.body)) return request
+  const topicData = request.body.topicData.map((topic) => ({
+    ...topic,
+    partitionData: topic.partitionData.map((part) => ({ ...part, records: part.records && Buffer.from(part.records) })),
+  }))
+  return { ...request, body: { ...request.body, topicData } }
 }
 
 /** A queue of requests of which the broker works on the first. */

@@ -93,3 +93,30 @@ test('a bound that was lowered between two windows holds in the next', () => {
   buffer.reset()
   expect(fill()).toBe(5)
 })
+
+test('after recycle the next window is written into the same bytes, and a batch of the last one can be sent no more', () => {
+  const buffer = newBuffer()
+  const fill = (value: string) => {
+    for (let partition = 0; partition < 3; partition++) buffer.append([output('wide', partition, value.repeat(1_000))])
+    return buffer
+      .partitions()
+      .flatMap(({ batches }) => batches.map((batch) => ({ batch, bytes: batch.build(identity) })))
+  }
+  const first = fill('a')
+  buffer.recycle()
+  const second = fill('b')
+  expect(new Set(second.map(({ bytes }) => bytes.buffer))).toEqual(new Set(first.map(({ bytes }) => bytes.buffer)))
+  expect(contents(buffer).flatMap(({ batches }) => batches.flat())).toEqual(Array(3).fill('b'.repeat(1_000)))
+  expect(() => first[0]?.batch.build(identity)).toThrow('recycled')
+})
+
+test('after a mere reset the batches of the last window stay as they are: a resend may still need them', () => {
+  const buffer = newBuffer()
+  buffer.append([output('wide', 0, 'first')])
+  const [kept] = buffer.partitions()
+  const bytes = Buffer.from(kept?.batches[0]?.build(identity) ?? [])
+  buffer.reset()
+  buffer.append([output('wide', 0, 'other')])
+  buffer.partitions()[0]?.batches[0]?.build(identity)
+  expect(kept?.batches[0]?.build(identity)).toEqual(bytes)
+})
