@@ -106,7 +106,7 @@ function hear(place: TopicPartition, group: string, { groups }: OffsetFetchRespo
   const found = partitions?.find(({ partitionIndex }) => partitionIndex === partition)
   const code = answer?.errorCode || (found?.errorCode ?? 0)
   if (code === unstableCode) return { ask: place, again: false, result: { topic, partition, unstable: true } }
-  if (code !== 0) return { ask: place, ...troubleOf('OffsetFetch', place, code) }
+  if (code !== 0) return { ask: place, ...troubleOf('OffsetFetch', place, code, { group }) }
   if (found === undefined) return { ask: place, again: true, result: leftOut('OffsetFetch', place) }
   const { committedOffset, committedLeaderEpoch: leaderEpoch, metadata } = found
   const offset = committedOffset < 0n ? null : committedOffset

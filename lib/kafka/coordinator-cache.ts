@@ -3,6 +3,7 @@ import { RelayError } from '../errors.ts'
 import type { BrokerClient } from './broker-client.ts'
 import type { Answer, Target } from './cluster.ts'
 import { classify, kafkaErrorName } from './errors.ts'
+import { type AclNames, denied } from './missing-acl.ts'
 import { pause } from './pause.ts'
 import type { NodeAddress } from './transport.ts'
 
@@ -74,8 +75,13 @@ const cacheKey = (target: CoordinatorTarget): string => `${target.to} ${target.k
 
 function lookupError(target: CoordinatorTarget, errorCode: number): RelayError {
   const { verdict } = classify('FindCoordinator', errorCode)
-  const code = verdict === 'denied' ? 'NOT_AUTHORIZED' : verdict === 'poison' ? 'BROKER_ERROR' : 'BROKER_UNAVAILABLE'
-  return new RelayError(code, `FindCoordinator for ${cacheKey(target)}: ${kafkaErrorName(errorCode)}`, {
+  const asked = `FindCoordinator for ${cacheKey(target)}`
+  if (verdict === 'denied') return denied(asked, 'FindCoordinator', errorCode, namesOf(target))
+  const code = verdict === 'poison' ? 'BROKER_ERROR' : 'BROKER_UNAVAILABLE'
+  return new RelayError(code, `${asked}: ${kafkaErrorName(errorCode)}`, {
     context: { ...target, errorCode },
   })
 }
+
+const namesOf = ({ to, key }: CoordinatorTarget): AclNames =>
+  to === 'group-coordinator' ? { group: key } : { transactionalId: key }

@@ -4,6 +4,7 @@ import type { BrokerClient } from './broker-client.ts'
 import type { BrokerList } from './broker-list.ts'
 import type { PartitionMetadata, TopicMetadata } from './cluster.ts'
 import { classify, kafkaErrorName } from './errors.ts'
+import { denied } from './missing-acl.ts'
 import type { ResponseOf } from './protocol/generated/index.ts'
 import type { NodeAddress } from './transport.ts'
 
@@ -104,7 +105,8 @@ const newer = (known: PartitionMetadata | undefined, told: PartitionMetadata): P
 
 function topicError(name: string, errorCode: number): RelayError {
   const { verdict } = classify('Metadata', errorCode)
-  const code = verdict === 'denied' ? 'NOT_AUTHORIZED' : verdict === 'config' ? 'TOPIC_INVALID' : 'BROKER_ERROR'
+  if (verdict === 'denied') return denied(`Metadata of topic '${name}'`, 'Metadata', errorCode, { topic: name })
+  const code = verdict === 'config' ? 'TOPIC_INVALID' : 'BROKER_ERROR'
   return new RelayError(code, `Metadata of topic "${name}": ${kafkaErrorName(errorCode)}`, {
     context: { topic: name, errorCode },
   })

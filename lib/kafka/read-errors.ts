@@ -1,6 +1,8 @@
 import { isRelayError, messageOf, RelayError } from '../errors.ts'
 import { classify, kafkaErrorName, type Operation } from './errors.ts'
+import { type AclNames, denied } from './missing-acl.ts'
 import { type TopicPartition, tpKey } from './record.ts'
+import { silenceCode } from './silence-code.ts'
 import { TransportError } from './transport.ts'
 
 /** An error, and whether asking again (elsewhere, later) may heal it. */
@@ -9,8 +11,8 @@ export interface Trouble {
   readonly again: boolean
 }
 
-/** What a broker's code other than 0 means for a read, which may be repeated at will. */
-export function troubleOf(operation: Operation, place: TopicPartition, code: number): Trouble {
+/** What a broker's code other than 0 means for a read, which may be repeated at will. `names`: what was asked beside the topic. */
+export function troubleOf(operation: Operation, place: TopicPartition, code: number, names: AclNames = {}): Trouble {
   const { verdict } = classify(operation, code)
   const again = verdict === 'resend' || verdict === 'wait' || verdict === 'missing'
   const context = { ...place, operation, code }
@@ -19,10 +21,7 @@ export function troubleOf(operation: Operation, place: TopicPartition, code: num
     case 'range':
       return { again, result: new RelayError('OFFSET_OUT_OF_RANGE', found, { context }) }
     case 'denied':
-      return {
-        again,
-        result: new RelayError('NOT_AUTHORIZED', `${found}: grant this user that operation`, { context }),
-      }
+      return { again, result: denied(`${operation} of ${tpKey(place)}`, operation, code, { ...place, ...names }) }
     case 'missing':
       return {
         again,
@@ -40,11 +39,10 @@ export function troubleOf(operation: Operation, place: TopicPartition, code: num
 export function silenceOf(operation: Operation, error: unknown): Trouble {
   if (isRelayError(error)) return { again: error.code === 'BROKER_UNAVAILABLE', result: error }
   if (!(error instanceof TransportError)) throw error
-  const isRefused = error.reason === 'authentication'
-  const code = isRefused ? 'AUTHENTICATION_FAILED' : 'BROKER_UNAVAILABLE'
+  const code = silenceCode(error)
   const { host, port } = error.node
   const message = `${operation} got no answer from ${host}:${port}, ${messageOf(error)}`
-  return { again: !isRefused, result: new RelayError(code, message, { cause: error }) }
+  return { again: code === 'BROKER_UNAVAILABLE', result: new RelayError(code, message, { cause: error }) }
 }
 
 /** An answer without the partition that was asked for. */

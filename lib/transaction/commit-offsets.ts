@@ -30,7 +30,10 @@ export async function commitOffsets(
   const { node } = await exchange(
     sending,
     request,
-    ({ body }) => judgeParts('TxnOffsetCommit', offsets.map(partOf), body.topics.flatMap(answeredOf)),
+    ({ body }) => ({
+      ...judgeParts('TxnOffsetCommit', offsets.map(partOf), body.topics.flatMap(answeredOf)),
+      group,
+    }),
     deadline,
   )
   ledger.accept()

@@ -2,6 +2,7 @@ import type { Deadline } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import type { Answer } from '../kafka/cluster.ts'
 import { classify, kafkaErrorName } from '../kafka/errors.ts'
+import { denialText, missingAcl } from '../kafka/missing-acl.ts'
 import { decideEnd, type Earlier, rememberEnd } from './end-outcome.ts'
 import type { ProducerIdentity } from './epoch.ts'
 import { type Outgoing, type Sending, transmit } from './exchange.ts'
@@ -75,7 +76,12 @@ function relocate({ cluster }: Sending, request: Outgoing<'EndTxn'>, { body }: A
 }
 
 const lastOf = (result: Answer<'EndTxn'> | Silence): string =>
-  isSilence(result) ? result.error.message : `the last answer was ${kafkaErrorName(result.body.errorCode)}`
+  isSilence(result) ? result.error.message : `the last answer was ${answerText(result.body.errorCode)}`
+
+function answerText(code: number): string {
+  const isDenied = missingAcl('EndTxn', code, {}) !== null
+  return isDenied ? `${kafkaErrorName(code)}: ${denialText('EndTxn', code, {})}` : kafkaErrorName(code)
+}
 
 function fenced({ ledger }: Sending, { body }: Answer<'EndTxn'>): RelayError {
   const name = kafkaErrorName(body.errorCode)

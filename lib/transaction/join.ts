@@ -81,6 +81,6 @@ export async function addOffsets(sending: Sending, group: string, transactionalI
     api: 'AddOffsetsToTxn',
     body: { transactionalId, ...sending.ledger.identity, groupId: group },
   } as const
-  await exchange(sending, request, ({ body }) => judgeCode('AddOffsetsToTxn', body.errorCode), deadline)
+  await exchange(sending, request, ({ body }) => ({ ...judgeCode('AddOffsetsToTxn', body.errorCode), group }), deadline)
   sending.ledger.accept()
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, RelayError } from '../errors.ts'
 import { classify, kafkaErrorName, type Operation, type Verdict } from '../kafka/errors.ts'
+import { denialText, missingAcl } from '../kafka/missing-acl.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
 
 /** What one answer, or the worst part of it, means for the transaction. */
@@ -13,6 +14,8 @@ export interface Judgement {
   /** Kafka's name of the code. */
   readonly name: string
   readonly part?: TopicPartition
+  /** The group that the request named. */
+  readonly group?: string
 }
 
 export interface AnsweredPart extends TopicPartition {
@@ -83,16 +86,23 @@ const errorCodeOf = {
 
 const fixes: Partial<Record<Verdict, string>> = {
   missing: 'create it, or take it out of the relay',
-  denied: 'allow it by an ACL for this user',
   fenced: 'nothing more is sent: another session took the transactional id, or the transaction timed out',
 }
 
 export function errorOf(judgement: Judgement, producer: string): RelayError {
-  const { operation, code, name, part, verdict } = judgement
+  const { operation, code, name, part, verdict, group } = judgement
   const where = part ? ` for ${tpKey(part)}` : ''
-  const fix = fixes[verdict]
+  const names = { ...part, ...(group !== undefined && { group }), transactionalId: producer }
+  const isDenied = verdict === 'denied' && code !== null
+  const fix = isDenied ? denialText(operation, code, names) : fixes[verdict]
   const message = `${operation} of ${producer}${where} was answered ${name}${fix ? `; ${fix}` : ''}`
   return new RelayError(errorCodeOf[verdict], message, {
-    context: { producer, operation, brokerCode: code, ...part },
+    context: {
+      producer,
+      operation,
+      brokerCode: code,
+      ...part,
+      ...(isDenied && { missingAcl: missingAcl(operation, code, names) }),
+    },
   })
 }

@@ -34,7 +34,7 @@ type Answer<A extends Api> = (
   version: number,
 ) => ResponseOf<A> | Promise<ResponseOf<A>>
 
-/** Groups of the model have no members, so nothing that members say is understood. */
+/** Groups of the model have no members, so nothing that members say is understood; everybody may do everything. */
 const answers: { readonly [A in Api]: Answer<A> | null } = {
   ApiVersions: (model) => answerApiVersions(model),
   Metadata: (model, _node, body) => answerMetadata(model, body),
@@ -67,6 +67,9 @@ const answers: { readonly [A in Api]: Answer<A> | null } = {
   SyncGroup: null,
   Heartbeat: null,
   LeaveGroup: null,
+  CreateAcls: null,
+  DescribeAcls: null,
+  DeleteAcls: null,
 }
 
 /** What 3.9 brokers, without transaction.version 2, do not speak yet. */

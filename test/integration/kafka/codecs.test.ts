@@ -17,6 +17,15 @@ interface Subject {
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
+const anyAcl = {
+  resourceTypeFilter: 2,
+  patternTypeFilter: 3,
+  principalFilter: null,
+  hostFilter: null,
+  operation: 1,
+  permissionType: 1,
+}
+
 type Requests = { readonly [A in Api]: (subject: Subject) => RequestOf<A> }
 
 /** One harmless request of each kind, with a topic, a group and a transactional id that exist. */
@@ -127,6 +136,20 @@ const requests: Requests = {
     topics: [{ name: topic, partitions: [{ partitionIndex: 0, offset: 0n }] }],
     timeoutMs: 5_000,
   }),
+  CreateAcls: ({ topic }) => ({
+    creations: [
+      {
+        resourceType: 2,
+        resourceName: topic,
+        principal: 'User:ann',
+        host: '*',
+        operation: 3,
+        permissionType: 3,
+      },
+    ],
+  }),
+  DescribeAcls: ({ topic }) => ({ ...anyAcl, resourceNameFilter: topic }),
+  DeleteAcls: ({ topic }) => ({ filters: [{ ...anyAcl, resourceNameFilter: topic }] }),
 }
 
 const transactional: readonly Api[] = [
