@@ -30,7 +30,7 @@ Prefix, brokers and table not given, and how to log in, are read from the enviro
 (FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM ...).`
 
 /** The environment of a function, with what the command line says in its place. */
-export function environmentOf({ prefix, brokers, table }: DeploymentOptions): NodeJS.ProcessEnv {
+export function environmentOf({ prefix, brokers, table }: Omit<DeploymentOptions, 'relay'>): NodeJS.ProcessEnv {
   return {
     ...process.env,
     ...(prefix && { FENCEPOST_PREFIX: prefix }),

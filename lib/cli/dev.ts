@@ -1,7 +1,10 @@
+import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
+import { transactionTimeoutOf } from '../local/deploy-relay.ts'
 import { type Dev, startDev } from '../local/dev/dev.ts'
 import type { DevSettings } from '../local/dev/dev-relay.ts'
+import { noteRunningStack, type RunningStack } from '../local/dev/running-stack.ts'
 import type { KafkaVersion } from '../local/kafka-jars.ts'
 import { secretVariable } from '../relay/config/secrets.ts'
 import { brokersOption, dirOption, duration, jsonOption, kafkaOption, portOption, wholeNumber } from './options.ts'
@@ -93,14 +96,35 @@ async function dev(options: DevCommandOptions, terminal: Terminal): Promise<void
     log: (line) => terminal.err(`fencepost: ${line}`),
     say: (line) => terminal.err(`${timeOfDay()} ${line}`),
   })
+  const forgetIt = await noteRunningStack(options.dir, runningStack(running, options))
   try {
     for (const line of options.json ? [jsonLine(running)] : lines(running, terminal)) terminal.out(line)
     await untilAborted(terminal.interrupted)
     terminal.err('fencepost: stopping')
   } finally {
+    await forgetIt()
     await running.stop()
   }
 }
+
+/** For commands beside it, such as `fencepost preflight`. */
+const runningStack = ({ stack, relays }: Dev, { prefix, timeout }: DevCommandOptions): RunningStack => ({
+  pid: process.pid,
+  brokers: [...stack.brokers],
+  ownBrokers: stack.kafka !== null,
+  dynamoDb: stack.dynamoDb.endpoint,
+  region: stack.dynamoDb.region,
+  credentials: {
+    accessKeyId: stack.dynamoDb.credentials.accessKeyId,
+    secretAccessKey: stack.dynamoDb.credentials.secretAccessKey,
+  },
+  table: stack.fenceTable,
+  s3: stack.s3.endpoint,
+  bucket: stack.bucket,
+  prefix,
+  relays: relays.map(({ path }) => resolve(path)),
+  transactionTimeoutMs: transactionTimeoutOf(timeout),
+})
 
 const settingsOf = (options: DevCommandOptions): DevSettings => ({
   prefix: options.prefix,

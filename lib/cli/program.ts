@@ -21,6 +21,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./dev.ts')).devCommand,
   },
   {
+    name: 'preflight',
+    about: 'ask everything that the promise rests on, and name all that is wrong before it runs',
+    load: async () => (await import('./preflight.ts')).preflightCommand,
+  },
+  {
     name: 'verify',
     about: 'prove from the log that a relay lost nothing, doubled nothing and kept the order',
     load: async () => (await import('./verify.ts')).verifyCommand,

@@ -20,7 +20,7 @@ export interface RelayFunction {
 }
 
 /** Above the function's timeout, because a session outlives its invocation (R10). */
-const transactionOutlastsMs = 40_000
+export const transactionTimeoutOf = (functionTimeoutMs: number): number => functionTimeoutMs + 40_000
 
 /** A Lambda host beside the stack, with a log for each container in the stack's logs. */
 export const functionHost = (stack: Stack): LambdaHost =>
@@ -55,7 +55,7 @@ export function functionEnvironment(
     FENCEPOST_BROKERS: stack.brokers.join(','),
     FENCEPOST_TABLE: stack.fenceTable,
     FENCEPOST_TABLE_ENDPOINT: endpoint,
-    FENCEPOST_TRANSACTION_TIMEOUT_MS: String(timeoutMs + transactionOutlastsMs),
+    FENCEPOST_TRANSACTION_TIMEOUT_MS: String(transactionTimeoutOf(timeoutMs)),
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     POWERTOOLS_LOG_LEVEL: 'INFO',

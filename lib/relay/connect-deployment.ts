@@ -34,8 +34,8 @@ export function connectDeployment(
   }
 }
 
-/** Secrets are read by the first connection, and only if there are any. */
-function secured({ kafka, kafkaSecrets }: DeploymentConfig): KafkaConnectionConfig {
+/** How to connect. Secrets are read by the first connection, and only if there are any. */
+export function secured({ kafka, kafkaSecrets }: DeploymentConfig): KafkaConnectionConfig {
   if (Object.keys(kafkaSecrets).length === 0) return kafka
   return { ...kafka, security: kafkaSecurity(kafka, kafkaSecrets, cachedSecrets(createAwsSecretStore())) }
 }

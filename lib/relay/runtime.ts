@@ -24,6 +24,8 @@ export interface EngineSettings {
   readonly container: string
   /** Availability zone, for reads from the nearest replica; empty: from the leader. */
   readonly rack: string
+  /** Topics that lose records with one broker are worked with; left out: not looked at. */
+  readonly acceptWeakTopics?: boolean
 }
 
 /** A relay of one deployment and what it stands on: all that its operators need, who transform nothing. */

@@ -1,0 +1,58 @@
+import { topicFix, topicRules } from '../../relay/topic-rules.ts'
+import type { Facts, TopicFacts, TopicState } from '../facts/facts.ts'
+import { type Finding, fail, holds, ok, type Subject, unknown } from '../finding.ts'
+
+const copiesMin = 2
+
+/** Whether acknowledged records survive the loss of a broker: outputs, sources, and Kafka's own two topics. */
+export function replicationChecks({ topics, weakTopicsAccepted }: Facts): readonly Finding[] {
+  if (!topics.told) return []
+  return topics.value.flatMap((topic) => {
+    const { state, roles } = topic
+    if (state.told && state.value !== null) return ofTopic(topic, state.value, weakTopicsAccepted)
+    return roles.has('internal') && !state.told ? [hidden(topic, state.why)] : []
+  })
+}
+
+const hidden = ({ name }: TopicFacts, why: string): Finding =>
+  unknown({ id: 'topic.copies', about: name, what: 'copies', wanted: atLeast }, why, 'ask whoever runs the cluster')
+
+const atLeast = `${copiesMin} or more`
+
+function ofTopic({ name, roles }: TopicFacts, state: TopicState, isAccepted: boolean): readonly Finding[] {
+  const { copies, settings } = state
+  const copiesSubject: Subject = { id: 'topic.copies', about: name, what: 'copies', wanted: atLeast }
+  const fix = 'kafka-reassign-partitions.sh with two or three replicas for each partition'
+  const seen = { name, roles: usersRoles(roles), copies }
+  return [
+    accepted(isAccepted, holds(copies >= copiesMin, fail, copiesSubject, String(copies), fix)),
+    ...topicRules
+      .filter((rule) => rule.appliesTo(seen))
+      .map((rule) => {
+        const subject: Subject = {
+          id: ruleIds[rule.setting] ?? '',
+          about: name,
+          what: rule.setting,
+          wanted: rule.wanted,
+        }
+        if (!settings.told) return unknown(subject, settings.why, 'allow DescribeConfigs on the topic')
+        const value = settings.value.get(rule.setting)
+        if (value === undefined) return unknown(subject, 'not told', 'ask whoever runs the cluster')
+        const finding = holds(rule.holds(value), fail, subject, value, `${topicFix(rule, name)} (${rule.why})`)
+        return accepted(isAccepted && rule.acceptable, finding)
+      }),
+  ]
+}
+
+const ruleIds: Readonly<Record<string, string>> = {
+  'min.insync.replicas': 'topic.min-isr',
+  'unclean.leader.election.enable': 'topic.unclean-election',
+  'cleanup.policy': 'topic.dead-letter-policy',
+}
+
+const accepted = (isAccepted: boolean, finding: Finding): Finding =>
+  isAccepted && finding.status === 'fail' ? ok(finding, `${finding.found} (accepted)`) : finding
+
+function usersRoles(roles: TopicFacts['roles']): ReadonlySet<'source' | 'output' | 'dead letters'> {
+  return new Set([...roles].filter((role) => role !== 'internal'))
+}
