@@ -16,6 +16,7 @@ async function modelOf(transactionVersion: 1 | 2): Promise<BrokerUnderTest> {
   let names = 0
   return {
     client: new BrokerClient(transport, clock, systemRandom),
+    coordinator: transactionVersion === 1 ? 'classic' : 'new',
     freshName: (prefix) => `${prefix}-${++names}`,
     run: (work) => clock.run(work),
     close: () => transport.close(),

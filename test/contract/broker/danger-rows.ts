@@ -26,6 +26,19 @@ export function dangerRows(it: Define): void {
     expect(await history(scene, first)).toEqual(['window 100', '(commit)', 'window 200', ...end])
   })
 
+  it('drops the offsets of a session for a late request of the one that it fenced, if the coordinator is the classic one (P3)', async (scene) => {
+    const { client, generation, coordinator, id, first, group } = scene
+    const windowOne = await client.begin(id)
+    await commitWindow(scene, windowOne, 100n)
+    const successor = await client.begin(id)
+    await writeWindow(scene, successor, 200n)
+    expect((await client.committed(group, first, true)).code).toBe(88)
+    expect(await client.commitOffset(generation, windowOne, group, first, 100n)).toBe(47)
+    expect((await client.committed(group, first, true)).code).toBe(coordinator === 'classic' ? 0 : 88)
+    await client.endAndWait(generation, successor, true)
+    expect(await client.committedOffset(group, first)).toBe(coordinator === 'classic' ? 100n : 200n)
+  })
+
   it('brings a fenced session back to life by its abort, with transaction.version 2 (P4)', async (scene) => {
     const { client, generation, id, first } = scene
     const fenced = await openTransaction(scene)

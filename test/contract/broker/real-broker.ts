@@ -9,6 +9,7 @@ export async function realBroker(version: KafkaVersion): Promise<BrokerUnderTest
   const transport = createKafkaTransport({ clientId: 'fencepost-contract', brokers: await kafkaBrokers(version) })
   return {
     client: new BrokerClient(transport, systemClock, systemRandom),
+    coordinator: version === '3.9' ? 'classic' : 'new',
     freshName,
     run: (work) => work,
     close: () => transport.close(),

@@ -4,6 +4,8 @@ import type { BrokerClient, Generation, Producer } from './client.ts'
 
 export interface BrokerUnderTest {
   readonly client: BrokerClient
+  /** Of groups: the one of Kafka 4, or the one before it. */
+  readonly coordinator: 'new' | 'classic'
   /** Of topics, groups and ids: tests share brokers. */
   freshName(prefix: string): string
   /** Does a test's work; a virtual clock leaps over its waits. */
@@ -14,6 +16,7 @@ export interface BrokerUnderTest {
 /** What a test begins with: a topic of two partitions, a group and a transactional id of its own. */
 export interface Scene {
   readonly generation: Generation
+  readonly coordinator: BrokerUnderTest['coordinator']
   readonly client: BrokerClient
   readonly topic: string
   readonly topicId: string
@@ -28,11 +31,13 @@ export interface Scene {
 /** Defines one test. */
 export type Define = (title: string, body: (scene: Scene) => Promise<void>) => void
 
-export async function sceneOf({ client, freshName }: BrokerUnderTest, generation: Generation): Promise<Scene> {
+export async function sceneOf(broker: BrokerUnderTest, generation: Generation): Promise<Scene> {
+  const { client, coordinator, freshName } = broker
   const topic = freshName('topic')
   const topicId = await client.createTopic(topic, 2)
   return {
     generation,
+    coordinator,
     client,
     topic,
     topicId,

@@ -1,3 +1,4 @@
+import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import type { Api } from '../../../lib/kafka/protocol/generated/index.ts'
 import { TransportError } from '../../../lib/kafka/transport.ts'
 import type { Sabotage } from '../world.ts'
@@ -7,8 +8,8 @@ const ofTransactions: readonly Api[] = ['AddPartitionsToTxn', 'AddOffsetsToTxn',
 const againMax = 5
 
 /** Counts a request as answered as soon as one of its copies is: the others may still arrive, in the next transaction. */
-export const hidesSilence: Sabotage = {
-  cluster: (cluster) =>
+export const hidesSilence = {
+  cluster: (cluster: Cluster) =>
     intercepted(cluster, async (call, send) => {
       for (let again = 0; ; again++) {
         try {
@@ -21,4 +22,4 @@ export const hidesSilence: Sabotage = {
         }
       }
     }),
-}
+} satisfies Sabotage

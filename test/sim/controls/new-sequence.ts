@@ -1,3 +1,4 @@
+import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { crc32c } from '../../../lib/kafka/crc32c.ts'
 import type { RequestOf } from '../../../lib/kafka/protocol/generated/index.ts'
 import { header } from '../../../lib/kafka/record-batch/layout.ts'
@@ -5,8 +6,8 @@ import type { Sabotage } from '../world.ts'
 import { intercepted, isCall } from './intercept.ts'
 
 /** Gives a batch whose answer is missing a new place in the sequence: the broker cannot tell it from a new one. */
-export const newSequence: Sabotage = {
-  cluster(cluster) {
+export const newSequence = {
+  cluster(cluster: Cluster) {
     const seen = new WeakSet<Buffer>()
     const shifts = new Map<string, number>()
     const shifted = (batch: Buffer, place: string): Buffer => {
@@ -22,7 +23,7 @@ export const newSequence: Sabotage = {
       return send<'Produce'>({ ...call, body: eachBatch(call.body, shifted) })
     })
   },
-}
+} satisfies Sabotage
 
 function eachBatch(body: RequestOf<'Produce'>, change: (batch: Buffer, place: string) => Buffer): RequestOf<'Produce'> {
   const topicData = body.topicData.map((topic) => ({

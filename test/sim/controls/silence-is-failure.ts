@@ -1,4 +1,4 @@
-import type { Answer } from '../../../lib/kafka/cluster.ts'
+import type { Answer, Cluster } from '../../../lib/kafka/cluster.ts'
 import type { RequestOf } from '../../../lib/kafka/protocol/generated/index.ts'
 import { TransportError } from '../../../lib/kafka/transport.ts'
 import { parseCommitMetadata } from '../../../lib/relay/commit-metadata.ts'
@@ -9,8 +9,8 @@ import { intercepted, invented, isCall } from './intercept.ts'
 const PRODUCER_FENCED = 90
 
 /** Takes a commit without an answer for one that failed, and relays the window again from where it began. */
-export const silenceIsFailure: Sabotage = {
-  cluster(cluster) {
+export const silenceIsFailure = {
+  cluster(cluster: Cluster) {
     const begun = new Map<bigint, RequestOf<'TxnOffsetCommit'>>()
     const failed = new Map<string, Answer<'OffsetFetch'>>()
     const deaf = intercepted(cluster, async (call, send) => {
@@ -33,7 +33,7 @@ export const silenceIsFailure: Sabotage = {
     })
     return intercepted(deaf, withoutStepNine())
   },
-}
+} satisfies Sabotage
 
 const partitionsOf = ({ topics }: RequestOf<'TxnOffsetCommit'>): string =>
   topics.flatMap(({ partitions }) => partitions.map(({ partitionIndex }) => partitionIndex)).join()

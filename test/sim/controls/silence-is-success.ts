@@ -1,10 +1,11 @@
+import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { TransportError } from '../../../lib/kafka/transport.ts'
 import type { Sabotage } from '../world.ts'
 import { intercepted, invented, isCall } from './intercept.ts'
 
 /** Goes on with the session and the next window as if the unanswered commit had been answered. */
-export const silenceIsSuccess: Sabotage = {
-  cluster: (cluster) =>
+export const silenceIsSuccess = {
+  cluster: (cluster: Cluster) =>
     intercepted(cluster, async (call, send) => {
       if (!isCall(call, 'EndTxn') || !call.body.committed) return send(call)
       try {
@@ -20,4 +21,4 @@ export const silenceIsSuccess: Sabotage = {
         })
       }
     }),
-}
+} satisfies Sabotage
