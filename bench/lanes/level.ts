@@ -61,10 +61,11 @@ export async function measureLevel(
     const [relay, use] = await Promise.all([tell(subjects), brokerUse(broker)])
     return { atMs: cluster.clock.now(), relay, ...use }
   }
+  const over = new AbortController()
   try {
     await handOutLanes(subjects, feed, plan)
-    const over = new AbortController()
     const fed = feed.run(over.signal)
+    fed.catch(() => undefined) // awaited below, once the feed has been told to end
     await cluster.clock.sleep(warmUpMs + 2 * commitEveryMs, signal)
     const before = await read()
     await cluster.clock.sleep(seconds(plan.seconds), signal)
@@ -79,6 +80,7 @@ export async function measureLevel(
     const offsets = await readCommits(cluster, '__consumer_offsets', span)
     return { commitEveryMs, lanes: plan.partitions, before, after, output, offsets, proof }
   } finally {
+    over.abort()
     await Promise.all(subjects.map((subject) => subject.stop()))
   }
 }

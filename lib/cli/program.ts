@@ -56,6 +56,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./redrive.ts')).redriveCommand,
   },
   {
+    name: 'abort-hanging',
+    about: 'find transactions that hold readers back for ever, and end them',
+    load: async () => (await import('./abort-hanging.ts')).abortHangingCommand,
+  },
+  {
     name: 'reset',
     about: 'move lanes to another place in the source',
     load: async () => (await import('./reset.ts')).resetCommand,

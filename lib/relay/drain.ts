@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts'
+import { openProducersOf } from '../transaction/hanging.ts'
 import { ringsFor } from './bell.ts'
 import type { OpenLane } from './lane.ts'
 import type { LaneId } from './lane-id.ts'
@@ -111,7 +112,7 @@ async function blocked(lane: OpenLane, short: readonly [number, bigint][]): Prom
   const who = holders.length > 0 ? `held by ${holders.join(', ')}` : 'no open producer is known for it'
   return new RelayError(
     'SOURCE_BLOCKED',
-    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}), behind an open transaction, ${who}; it is relayed once that ends, by itself or by kafka-transactions.sh abort`,
+    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}), behind an open transaction, ${who}; it is relayed once that ends, by itself or, if it hangs, by fencepost abort-hanging`,
     { context: { lane: lane.id.transactionalId, holders } },
   )
 }
@@ -119,27 +120,15 @@ async function blocked(lane: OpenLane, short: readonly [number, bigint][]): Prom
 /** The producers that hold back the source partitions (KIP-664); empty when the broker will not say. */
 async function openTransactions(lane: OpenLane, partitions: readonly number[]): Promise<string[]> {
   const { cluster } = lane.runtime
+  const { topic } = lane.id
   const answers = await Promise.allSettled(
-    partitions.map((partition) =>
-      cluster.request(
-        { to: 'leader', topic: lane.id.topic, partition },
-        'DescribeProducers',
-        { topics: [{ name: lane.id.topic, partitionIndexes: [partition] }] },
-        lane.deadline,
-      ),
-    ),
+    partitions.map((partition) => openProducersOf(cluster, { topic, partition }, lane.deadline)),
   )
-  const producers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.body.topics : []))
-  return producers
-    .flatMap(({ partitions: described }) => described)
-    .flatMap(({ partitionIndex, activeProducers }) =>
-      activeProducers
-        .filter(({ currentTxnStartOffset }) => currentTxnStartOffset >= 0n)
-        .map(
-          ({ producerId, producerEpoch, currentTxnStartOffset }) =>
-            `producer ${producerId} epoch ${producerEpoch} since offset ${currentTxnStartOffset} of partition ${partitionIndex}`,
-        ),
-    )
+  const producers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  return producers.map(
+    ({ producerId, producerEpoch, startOffset, partition }) =>
+      `producer ${producerId} epoch ${producerEpoch} since offset ${startOffset} of partition ${partition}`,
+  )
 }
 
 function unreadable(lane: OpenLane, targets: Targets): RelayError {

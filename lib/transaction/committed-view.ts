@@ -133,7 +133,7 @@ export class CommittedView {
     const where = partitions.map(tpKey).join(', ')
     return new RelayError(
       'BROKER_ERROR',
-      `offsets of ${where} in ${this.#group} stay unstable (88): a transaction that is not of this lane holds them open; find it with kafka-transactions.sh and end it`,
+      `offsets of ${where} in ${this.#group} stay unstable (88): a transaction that is not of this lane holds them open; find and end it with fencepost abort-hanging --topic __consumer_offsets`,
       { context: { group: this.#group, partitions: partitions.map(tpKey) } },
     )
   }

@@ -1,50 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { runCliProcess } from '../../helpers/cli.ts'
-import { deploymentEnv } from '../../helpers/deployment-env.ts'
-import { runMarker } from '../../helpers/leftovers.ts'
+import { describe, expect, test } from 'vitest'
+import { fencepost, moduleOf } from '../../helpers/fencepost-command.ts'
 import { committedBy, editFence, fenceOf, moveOffset } from '../../helpers/operator.ts'
 import { readCommitted } from '../../helpers/read-committed.ts'
-import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
+import { relayWorld } from '../../helpers/relay-world.ts'
 import { ring } from '../../helpers/ringing.ts'
 import { relayedFive, stopsWith } from '../../helpers/stopped-lanes.ts'
-
-/** The environment is read as that of a function, strictly: the run's own mark is no setting. */
-const { [runMarker]: _, ...environment } = process.env
-
-/** The world's relay as a user's module. `refusing`: every record is dead-lettered. */
-async function moduleOf({ names }: RelayWorld, refusing = false): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'fencepost-relay-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const file = join(directory, 'copy.mjs')
-  const api = JSON.stringify(join(import.meta.dirname, '..', '..', '..', 'lib', 'index.ts'))
-  await writeFile(
-    file,
-    `import { bytes, defineRelay, nullable, topic } from ${api}
-export default defineRelay({
-  name: 'copy',
-  source: topic('${names.source}', nullable(bytes())),
-  outputs: { copy: topic('${names.output}', nullable(bytes())) },
-  deadLetters: topic('${names.dead}'),
-  transform(record, { emit }) {
-    if (${refusing}) throw new Error('refused')
-    emit.copy(record.value)
-  },
-})
-`,
-  )
-  return file
-}
-
-/** `fencepost <command>` as an operator of this deployment types it. */
-async function fencepost(world: RelayWorld, module: string, [command = '', ...args]: readonly string[]) {
-  const env = { ...environment, ...(await deploymentEnv(world)) }
-  const { code, stdout, stderr } = await runCliProcess([command, '--relay', module, ...args], env).ended
-  const json = args.includes('--json') ? JSON.parse(stdout.trim().split('\n').at(-1) ?? '') : null
-  return { code, stdout, stderr, json }
-}
 
 describe('an operator', () => {
   test('sees a stopped lane, looks at what a reset would do, resets it, and drains it', async () => {

@@ -36,7 +36,7 @@ describe.each(kafkaVersions)('a source held back by an open transaction, Kafka %
       const holder = `producer ${foreign.producerId} epoch ${foreign.producerEpoch} since offset 3`
       expect(failure.message).toContain('(partition 0 at 3)')
       expect(failure.message).toContain(`behind an open transaction, held by ${holder}`)
-      expect(failure.message).toContain('once that ends, by itself or by kafka-transactions.sh abort')
+      expect(failure.message).toContain('once that ends, by itself or, if it hangs, by fencepost abort-hanging')
       expect(await world.delivered()).toEqual(before)
     }
     await finish(end)

@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { runCliProcess } from './cli.ts'
+import { deploymentEnv } from './deployment-env.ts'
+import { runMarker } from './leftovers.ts'
+import type { RelayWorld } from './relay-world.ts'
+
+/** The environment is read as that of a function, strictly: the run's own mark is no setting. */
+const { [runMarker]: _, ...environment } = process.env
+
+/** The world's relay as a user's module. `refusing`: every record is dead-lettered. */
+export async function moduleOf({ names }: RelayWorld, refusing = false): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'fencepost-relay-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'copy.mjs')
+  const api = JSON.stringify(join(import.meta.dirname, '..', '..', 'lib', 'index.ts'))
+  await writeFile(
+    file,
+    `import { bytes, defineRelay, nullable, topic } from ${api}
+export default defineRelay({
+  name: 'copy',
+  source: topic('${names.source}', nullable(bytes())),
+  outputs: { copy: topic('${names.output}', nullable(bytes())) },
+  deadLetters: topic('${names.dead}'),
+  transform(record, { emit }) {
+    if (${refusing}) throw new Error('refused')
+    emit.copy(record.value)
+  },
+})
+`,
+  )
+  return file
+}
+
+/** `fencepost <command>` as an operator of this deployment types it. */
+export async function fencepost(world: RelayWorld, module: string, [command = '', ...args]: readonly string[]) {
+  const env = { ...environment, ...(await deploymentEnv(world)) }
+  const { code, stdout, stderr } = await runCliProcess([command, '--relay', module, ...args], env).ended
+  const json = args.includes('--json') ? JSON.parse(stdout.trim().split('\n').at(-1) ?? '') : null
+  return { code, stdout, stderr, json }
+}
