@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemClock, systemRandom } from '../../../lib/clock.ts'
 import { isRelayError, type RelayError } from '../../../lib/errors.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
@@ -9,6 +9,8 @@ import type { KafkaConnectionConfig, SaslConfig } from '../../../lib/kafka/conne
 import { createCluster } from '../../../lib/kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../../lib/kafka/kafkajs-transport.ts'
 import { type NodeAddress, type Transport, TransportError } from '../../../lib/kafka/transport.ts'
+import { mskIamToken } from '../../../lib/secrets/msk-iam-token.ts'
+import { type Certificate, certificateAuthority } from '../../helpers/certificates.ts'
 import { within } from '../../helpers/kafka-client.ts'
 import { type SecuredKafka, startSecuredKafka } from '../../helpers/secured-kafka.ts'
 
@@ -84,6 +86,20 @@ test('oauthbearer asks for a token at each connect and shows it', async () => {
   expect(asked).toBe(1)
 })
 
+test('a token for MSK that the broker does not take is refused as such', async () => {
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION']) vi.stubEnv(name, 'eu-west-1')
+  const sasl: SaslConfig = { mechanism: 'oauthbearer', token: mskIamToken }
+  const error = await failureOf(clusterWith({ brokers: [kafka.sasl], sasl }))
+  vi.unstubAllEnvs()
+  expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+})
+
+test('a token that cannot be had is not taken for one refused', async () => {
+  const token = () => mskIamToken({})
+  const error = await failureOf(clusterWith({ brokers: [kafka.sasl], sasl: { mechanism: 'oauthbearer', token } }))
+  expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('AWS_REGION') })
+})
+
 test('a token that has expired is refused as such', async () => {
   const sasl: SaslConfig = { mechanism: 'oauthbearer', token: async () => unsignedToken(-60) }
   expect(await failureOf(clusterWith({ brokers: [kafka.sasl], sasl }))).toMatchObject({ code: 'AUTHENTICATION_FAILED' })
@@ -100,6 +116,38 @@ test('a certificate that nobody vouches for is refused', async () => {
   const error = await failureOf(clusterWith({ brokers: [kafka.tls], tls: true }))
   expect(error).toMatchObject({ code: 'BROKER_UNTRUSTED', disposition: 'fix-config' })
   expect(error.message).toContain("give the authority that signed the broker's certificate")
+})
+
+test.each<[what: string, listener: 'expired' | 'elsewhere', fix: string]>([
+  ['has expired', 'expired', "renew the broker's certificate"],
+  ['is for another host', 'elsewhere', 'use a broker address that its certificate names'],
+])("a broker's certificate that %s is refused with what mends it", async (_what, listener, fix) => {
+  const error = await failureOf(clusterWith({ brokers: [kafka[listener]], tls: { ca: kafka.ca } }))
+  expect(error).toMatchObject({ code: 'BROKER_UNTRUSTED', disposition: 'fix-config' })
+  expect(error.message).toContain(fix)
+})
+
+describe('a listener that asks for certificates', () => {
+  const shown = (client?: Certificate) =>
+    clusterWith({
+      brokers: [kafka.mutualTls],
+      tls: { ca: kafka.ca, ...(client && { cert: client.certificate, key: client.privateKey }) },
+    })
+
+  test('takes one of its authority', async () => {
+    const cluster = shown(kafka.authority.issue({ name: 'relay' }))
+    expect(await cluster.clusterId(within(5_000))).toBe('c2VjdXJlZC1rYWZrYS0wMQ')
+  })
+
+  test.each<[what: string, client: () => Certificate | undefined]>([
+    ['none', () => undefined],
+    ['one that has expired', () => kafka.authority.issue({ name: 'relay', validUntil: new Date(Date.now() - 60_000) })],
+    ['one of another authority', () => certificateAuthority('Somebody else').issue({ name: 'relay' })],
+  ])('refuses %s', async (_what, client) => {
+    const error = await failureOf(shown(client()))
+    expect(error).toMatchObject({ code: 'AUTHENTICATION_FAILED', disposition: 'fix-config' })
+    expect(error.message).toContain('refused our certificate, or the lack of one')
+  })
 })
 
 test.each([
