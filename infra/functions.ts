@@ -1,0 +1,55 @@
+import { sub, type Value } from './cloudformation.ts'
+import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
+import { functionEnvironment } from './resources/environment.ts'
+import { roleId } from './resources/roles.ts'
+
+/** An entry of `functions:` as a serverless.yml has it. */
+export interface ServerlessFunction {
+  readonly name: string
+  readonly description: string
+  readonly handler: 'index.handler'
+  readonly runtime: 'nodejs24.x'
+  readonly architecture: 'arm64'
+  readonly memorySize: number
+  readonly timeout: number
+  readonly role: Value
+  readonly environment: Readonly<Record<string, Value>>
+  readonly events: readonly { readonly schedule: Readonly<Record<string, Value>> }[]
+  readonly reservedConcurrency?: number
+  readonly vpc?: DeploymentPlan['vpc']
+  package?: { readonly artifact: string }
+}
+
+const about = {
+  relay: 'relays what events ring for',
+  pull: 'relays what is there, on a schedule',
+  sweep: 'reads what bells have missed and keeps idle lanes alive',
+  status: 'tells how each lane stands',
+} as const
+
+/** All functions of a deployment by key, for the Serverless CLI to compile. Their code is added when it is bundled. */
+export function serverlessFunctions(plan: DeploymentPlan): Record<string, ServerlessFunction> {
+  return Object.fromEntries(
+    plan.relays.flatMap((relay) => relay.functions.map((one) => [one.key, serverlessFunction(plan, relay, one)])),
+  )
+}
+
+function serverlessFunction(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPlan): ServerlessFunction {
+  const limit = one.role === 'bell' ? relay.concurrency : undefined
+  return {
+    name: one.name,
+    description: `${relay.facts.name} (${relay.facts.sourceTopic}): ${about[one.entry]}`,
+    handler: 'index.handler',
+    runtime: 'nodejs24.x',
+    architecture: 'arm64',
+    memorySize: relay.memoryMb,
+    timeout: one.timeoutSeconds,
+    role: sub(`\${${roleId(one.key)}.Arn}`),
+    environment: functionEnvironment(plan, relay, one),
+    events: one.everyMinutes === null ? [] : [{ schedule: { rate: [rate(one.everyMinutes)] } }],
+    ...(limit !== undefined && { reservedConcurrency: limit }),
+    ...(plan.vpc !== undefined && { vpc: plan.vpc }),
+  }
+}
+
+const rate = (minutes: number): string => (minutes === 1 ? 'rate(1 minute)' : `rate(${minutes} minutes)`)

@@ -1,0 +1,20 @@
+/** What Fencepost uses of the Serverless CLI's plugin interface (osls 4; the same in Serverless 3). */
+export interface Serverless {
+  readonly serviceDir: string
+  readonly service: {
+    readonly service: string
+    readonly custom?: Readonly<Record<string, unknown>>
+    functions: Record<string, unknown>
+    resources?: Record<string, unknown>
+    package: Record<string, unknown>
+    readonly provider: Record<string, unknown> & { readonly stage?: string }
+  }
+  getProvider(name: 'aws'): { getStage(): string }
+  readonly configSchemaHandler: { defineCustomProperties(schema: object): void }
+}
+
+export interface PluginUtils {
+  readonly log: { notice(line: string): void; warning(line: string): void }
+}
+
+export type Hooks = Readonly<Record<string, () => Promise<void>>>

@@ -1,0 +1,115 @@
+import type { Problem } from '../lib/problems.ts'
+import { timingProblems } from '../lib/relay/config/relations.ts'
+import { settings as engineSettings } from '../lib/relay/config/settings.ts'
+import { seconds } from '../lib/units.ts'
+import { idPart } from './cloudformation.ts'
+import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
+
+const functionNameCharactersMax = 64
+const consumerGroupCharactersMax = 200
+
+/** What is wrong with a plan although each setting is fine: found at packaging, before anything is deployed. */
+export function planProblems(plan: DeploymentPlan): Problem[] {
+  return [...securityProblems(plan), ...clashes(plan), ...plan.relays.flatMap((relay) => relayProblems(relay))]
+}
+
+function relayProblems(relay: RelayPlan): Problem[] {
+  const path = `relays.${relay.facts.name}`
+  return [
+    ...relay.functions.flatMap((one) => functionProblems(path, relay, one)),
+    ...wrongIf(relay.pollers !== undefined && relay.trigger.kind !== 'provisioned', {
+      path: `${path}.pollers`,
+      found: `set for the trigger '${relay.trigger.kind}'`,
+      wanted: 'no pollers: only provisioned mappings have their own',
+      fix: "remove it, or say 'trigger: provisioned'",
+    }),
+    ...wrongIf(relay.filter.length > 0 && !isMapped(relay), {
+      path: `${path}.filter`,
+      found: `set for the trigger '${relay.trigger.kind}'`,
+      wanted: 'no filter: a schedule has no events',
+      fix: 'remove it',
+    }),
+    ...wrongIf((relay.pollers?.min ?? 1) > (relay.pollers?.max ?? Number.POSITIVE_INFINITY), {
+      path: `${path}.pollers.min`,
+      found: `${relay.pollers?.min}`,
+      wanted: `at most pollers.max (${relay.pollers?.max})`,
+      fix: 'lower it',
+    }),
+    ...wrongIf(relay.bellGroup.length > consumerGroupCharactersMax, {
+      path: 'prefix',
+      found: `${relay.bellGroup.length} characters in the consumer group ${relay.bellGroup}`,
+      wanted: `at most ${consumerGroupCharactersMax}, the bound of Lambda`,
+      fix: 'shorten the prefix',
+    }),
+  ]
+}
+
+export const isMapped = ({ trigger }: RelayPlan): boolean => trigger.kind === 'events' || trigger.kind === 'provisioned'
+
+/** The very relations that a function checks at its cold start, before it is deployed. */
+function functionProblems(path: string, relay: RelayPlan, one: FunctionPlan): Problem[] {
+  const milliseconds = (name: 'commitReserveMs' | 'leaseMs' | 'renewEveryMs'): number => {
+    const { env, byDefault } = engineSettings[name]
+    return Number(relay.environment[env] ?? byDefault)
+  }
+  const timing = timingProblems({
+    functionTimeoutMs: one.timeoutSeconds * seconds(1),
+    transactionTimeoutMs: relay.transactionTimeoutMs,
+    commitReserveMs: milliseconds('commitReserveMs'),
+    leaseMs: milliseconds('leaseMs'),
+    renewEveryMs: milliseconds('renewEveryMs'),
+  })
+  return [
+    ...timing.map((problem) => ({ ...problem, path: `${path} (${one.role}): ${problem.path}` })),
+    ...wrongIf(one.name.length > functionNameCharactersMax, {
+      path,
+      found: `${one.name.length} characters in the function name ${one.name}`,
+      wanted: `at most ${functionNameCharactersMax}, the bound of Lambda`,
+      fix: 'shorten the name of the service, the stage or the relay',
+    }),
+  ]
+}
+
+/** Names that CloudFormation or Lambda would take for one: one of the two would silently be gone. */
+function clashes({ relays }: DeploymentPlan): Problem[] {
+  const seen = new Map<string, string>()
+  return relays
+    .flatMap(({ functions }) => functions)
+    .flatMap(({ key }) => {
+      const other = seen.get(idPart(key))
+      seen.set(idPart(key), key)
+      return wrongIf(other !== undefined, {
+        path: `function ${key}`,
+        found: `the logical id ${idPart(key)}, which function ${other} has too`,
+        wanted: 'a name of its own',
+        fix: 'rename one of the relays',
+      })
+    })
+}
+
+function securityProblems({ auth, msk, vpc }: DeploymentPlan): Problem[] {
+  const method = auth === undefined ? 'none' : Object.keys(auth).join()
+  return [
+    ...wrongIf(method === 'iam' && msk === undefined, {
+      path: 'auth.iam',
+      found: 'true, without msk',
+      wanted: 'the ARN of the cluster in msk: permissions are given for that cluster only',
+      fix: 'set msk',
+    }),
+    ...wrongIf(msk !== undefined && (method === 'scram256' || method === 'plain'), {
+      path: `auth.${method}`,
+      found: 'set for an MSK cluster',
+      wanted: 'scram512, mtls or iam: MSK has no other',
+      fix: 'choose one of them, or remove msk to connect as to a cluster of your own',
+    }),
+    ...wrongIf(msk !== undefined && vpc === undefined, {
+      path: 'vpc',
+      found: 'missing',
+      wanted:
+        'subnets and security groups from which the brokers of MSK are reached: the mapping lends functions no way',
+      fix: 'set vpc.subnetIds and vpc.securityGroupIds',
+    }),
+  ]
+}
+
+const wrongIf = (isWrong: boolean, problem: Problem): Problem[] => (isWrong ? [problem] : [])

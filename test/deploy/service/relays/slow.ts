@@ -1,0 +1,3 @@
+import { copyOf } from './orders.ts'
+
+export default copyOf('orders', 'slow')
