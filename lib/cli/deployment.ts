@@ -2,16 +2,17 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { type Deadline, deadlineIn, systemClock } from '../clock.ts'
 import { parseDeploymentConfig } from '../relay/config/config.ts'
-import { connectDeployment } from '../relay/connect-deployment.ts'
+import { connectDeployment, disconnect } from '../relay/connect-deployment.ts'
 import type { RelayObserver } from '../relay/observer.ts'
 import type { RelayDeployment } from '../relay/runtime.ts'
 import { seconds } from '../units.ts'
 import { loadRelay } from './load-relay.ts'
 import { brokersOption } from './options.ts'
+import { type SecurityOptions, securityEnvironment, securityOptions } from './security-options.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Which relay of which deployment a command is about. */
-export interface DeploymentOptions {
+export interface DeploymentOptions extends SecurityOptions {
   readonly relay: string
   readonly prefix?: string
   readonly brokers?: readonly string[]
@@ -19,23 +20,27 @@ export interface DeploymentOptions {
 }
 
 export const deploymentOptions = (command: Command): Command =>
-  command
-    .requiredOption('--relay <module>', 'the module whose default export is the relay')
-    .option('--prefix <prefix>', 'of the deployment')
-    .addOption(brokersOption())
-    .option('--table <name>', 'the fence table')
+  securityOptions(
+    command
+      .requiredOption('--relay <module>', 'the module whose default export is the relay')
+      .option('--prefix <prefix>', 'of the deployment')
+      .addOption(brokersOption())
+      .option('--table <name>', 'the fence table'),
+  )
 
 export const environmentHelp = `
-Prefix, brokers and table not given, and how to log in, are read from the environment of a function
-(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM ...).`
+What is not given of prefix, brokers, table and log-in is read from the environment of a function
+(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM, FENCEPOST_SASL_PASSWORD ...).`
 
 /** The environment of a function, with what the command line says in its place. */
-export function environmentOf({ prefix, brokers, table }: Omit<DeploymentOptions, 'relay'>): NodeJS.ProcessEnv {
+export function environmentOf(options: Omit<DeploymentOptions, 'relay'>): NodeJS.ProcessEnv {
+  const { prefix, brokers, table } = options
   return {
     ...process.env,
     ...(prefix && { FENCEPOST_PREFIX: prefix }),
     ...(brokers && { FENCEPOST_BROKERS: brokers.join(',') }),
     ...(table && { FENCEPOST_TABLE: table }),
+    ...securityEnvironment(options),
   }
 }
 
@@ -59,8 +64,7 @@ export async function withDeployment<T>(
   try {
     return await work(deployment)
   } finally {
-    deployment.fences.close()
-    await deployment.cluster.close()
+    await disconnect(deployment)
   }
 }
 

@@ -7,9 +7,9 @@ import type { CompiledRelay } from '../relay/compiled-relay.ts'
 import { type DeploymentConfig, type Environment, parseDeploymentConfig } from '../relay/config/config.ts'
 import { timingProblems } from '../relay/config/relations.ts'
 import { environmentSecrets } from '../relay/config/secrets.ts'
-import { connectDeployment, runtimeOf } from '../relay/connect-deployment.ts'
+import { connectDeployment, disconnect, runtimeOf } from '../relay/connect-deployment.ts'
 import { observers, type RelayObserver } from '../relay/observer.ts'
-import type { RelayRuntime } from '../relay/runtime.ts'
+import type { RelayDeployment, RelayRuntime } from '../relay/runtime.ts'
 import { deploymentDimension, metricNamespace } from './metric-catalogue.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
 import { WindowCounts } from './window-counts.ts'
@@ -78,8 +78,22 @@ async function make(
 ): Promise<Made> {
   const settings = parseDeploymentConfig(env)
   refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
-  const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
   const own = { functionTimeoutMs, container: context.logStreamName, generation: settings.generation }
-  const runtime = runtimeOf(connectDeployment(relay, settings, own, observer), running)
-  return { runtime, settings }
+  const deployment = connectDeployment(relay, settings, own, observer)
+  reachFenceTable(deployment, deadline)
+  try {
+    const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
+    return { runtime: runtimeOf(deployment, running), settings }
+  } catch (error) {
+    await disconnect(deployment)
+    throw error
+  }
+}
+
+/**
+ * The first request to DynamoDB takes its connection, its credentials and code that has never run. All that happens while
+ * setup runs and Kafka connects; what the request finds, or whether it finds anything, is nobody's business.
+ */
+function reachFenceTable({ fences, settings, relay }: RelayDeployment, deadline: Deadline): void {
+  fences.read(`${settings.prefix}.${relay.name}.`, deadline).catch(() => undefined)
 }

@@ -51,3 +51,8 @@ export function runtimeOf(deployment: RelayDeployment, running: RunningRelay): R
     batchBytesMax: new Map(),
   }
 }
+
+export async function disconnect({ fences, cluster }: RelayDeployment): Promise<void> {
+  fences.close()
+  await cluster.close()
+}
