@@ -22,9 +22,10 @@ import { askDeadline, environmentHelp, environmentOf, untilInterrupted } from '.
 import { loadRelay } from './load-relay.ts'
 import { brokersOption, dirOption, duration, jsonOption } from './options.ts'
 import { preflightLines } from './preflight-text.ts'
+import { type SecurityOptions, securityOptions } from './security-options.ts'
 import { CommandFailed, type Terminal } from './terminal.ts'
 
-interface Options {
+interface Options extends SecurityOptions {
   readonly relay?: readonly string[]
   readonly prefix?: string
   readonly brokers?: readonly string[]
@@ -57,7 +58,7 @@ Examples:
 
 /** `fencepost preflight`: what is wrong with a deployment, before it runs. */
 export function preflightCommand(terminal: Terminal): Command {
-  return new Command('preflight')
+  return securityOptions(new Command('preflight'))
     .option('--relay <modules...>', 'the modules whose default exports are the relays')
     .option('--prefix <prefix>', 'of the deployment')
     .addOption(brokersOption())
