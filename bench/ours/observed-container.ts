@@ -7,6 +7,8 @@ import type { RelayRuntime } from '../../lib/relay/runtime.ts'
 /** What happened in a container since the last reset. */
 export class Observed {
   windowsMs: number[] = []
+  /** When the first window began to be read. */
+  beganAtMs: number | null = null
   committedAtMs: number | null = null
   /** Writes that left for the fence table. */
   fenceWrites = 0
@@ -16,6 +18,7 @@ export class Observed {
 
   reset(): void {
     this.windowsMs = []
+    this.beganAtMs = null
     this.committedAtMs = null
     this.fenceWrites = 0
     this.barriers = 0
@@ -38,8 +41,10 @@ export function observedContainer(container: Container, observed: Observed): Con
 function watchedRuntime(runtime: RelayRuntime, observed: Observed): RelayRuntime {
   const observer: RelayObserver = {
     windowCommitted({ timings: { readMs, transformMs, commitMs } }) {
+      const tookMs = readMs + transformMs + commitMs
       observed.committedAtMs = performance.now()
-      observed.windowsMs.push(readMs + transformMs + commitMs)
+      observed.beganAtMs = Math.min(observed.beganAtMs ?? Infinity, observed.committedAtMs - tookMs)
+      observed.windowsMs.push(tookMs)
       observed.onCommit()
     },
   }

@@ -57,15 +57,15 @@ serve((question: RelayQuestion) => {
   }
 })
 
-/** The container is ready before the clock starts: cold starts are another benchmark's. */
+/** The clock runs from the first fetch to the last commit, as that of kafkajs: cold starts are another benchmark's. */
 async function drain(): Promise<DrainAnswer> {
   await container.ready(lambdaContext())
   const before = resourcesNow()
   observed.reset()
-  const beganMs = performance.now()
   await pull({}, lambdaContext())
-  const seconds = (performance.now() - beganMs) / 1000
-  return { seconds, windowsMs: observed.windowsMs, ...resourcesSince(before) }
+  const { beganAtMs, committedAtMs, windowsMs } = observed
+  const seconds = ((committedAtMs ?? Number.NaN) - (beganAtMs ?? Number.NaN)) / 1000
+  return { seconds, windowsMs, ...resourcesSince(before) }
 }
 
 /** The next records arrive while the function still answers for the last: no bell waits for its records. */

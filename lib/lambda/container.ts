@@ -10,6 +10,7 @@ import { environmentSecrets } from '../relay/config/secrets.ts'
 import { connectDeployment, disconnect, runtimeOf } from '../relay/connect-deployment.ts'
 import { observers, type RelayObserver } from '../relay/observer.ts'
 import type { RelayDeployment, RelayRuntime } from '../relay/runtime.ts'
+import { collectOldObjectsRarely } from './collector.ts'
 import { deploymentDimension, metricNamespace } from './metric-catalogue.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
 import { WindowCounts } from './window-counts.ts'
@@ -35,6 +36,7 @@ export interface Container {
 }
 
 export function createContainer(relay: CompiledRelay, env: Environment = process.env): Container {
+  collectOldObjectsRarely()
   const logger = new Logger({ serviceName: relay.name })
   const metrics = relayMetrics(relay, env)
   const counts = new WindowCounts()
