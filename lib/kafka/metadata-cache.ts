@@ -21,6 +21,8 @@ export class MetadataCache {
   readonly #clock: Clock
   readonly #onOtherCluster: () => void
   readonly #topics = new Map<string, { readonly metadata: TopicMetadata; readonly atMs: number }>()
+  /** Questions that are under way, by topic. */
+  readonly #asking = new Map<string, Promise<void>>()
   #cluster: { readonly id: string; readonly atMs: number } | undefined
   #answeredBy: NodeAddress | undefined
 
@@ -44,9 +46,26 @@ export class MetadataCache {
     fresh?: 'fresh',
   ): Promise<ReadonlyMap<string, TopicMetadata>> {
     const wanted = fresh ? names : names.filter((name) => this.#isOld(this.#topics.get(name)?.atMs))
-    if (wanted.length > 0) await this.#ask(wanted, deadline, fresh && this.#answeredBy)
+    if (fresh && wanted.length > 0) await this.#ask(wanted, deadline, this.#answeredBy)
+    if (!fresh) await this.#refresh(wanted, deadline)
     const found = names.map((name) => this.#topics.get(name)?.metadata)
     return new Map(found.filter((topic) => topic !== undefined).map((topic) => [topic.name, topic]))
+  }
+
+  /** All partitions and lanes of a container find at once that a topic's minute is over: one question answers them. */
+  async #refresh(names: readonly string[], deadline: Deadline): Promise<void> {
+    const others = new Set(names.map((name) => this.#asking.get(name)))
+    const mine = names.filter((name) => !this.#asking.has(name))
+    if (mine.length > 0) await this.#askForAll(mine, deadline)
+    for (const other of others) await other?.catch(() => this.#ask(names, deadline, undefined))
+  }
+
+  async #askForAll(names: readonly string[], deadline: Deadline): Promise<void> {
+    const asked = this.#ask(names, deadline, undefined)
+    for (const name of names) this.#asking.set(name, asked)
+    await asked.finally(() => {
+      for (const name of names) this.#asking.delete(name)
+    })
   }
 
   async #ask(names: readonly string[], deadline: Deadline, notFrom: NodeAddress | undefined): Promise<void> {

@@ -159,6 +159,25 @@ describe('topics', () => {
     expect(transport.brokersAsked('Metadata')).toHaveLength(2)
   })
 
+  test('are asked for once, however many find at the same time that they are old', async () => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => topic()))
+    expect(transport.brokersAsked('Metadata')).toHaveLength(1)
+    expect(all.map((each) => each?.topicId)).toEqual(Array(5).fill(topicId))
+    await Promise.all([topic('fresh'), topic('fresh')])
+    expect(transport.brokersAsked('Metadata'), 'who wants them fresh is never given an earlier answer').toHaveLength(3)
+  })
+
+  test('are asked for by each for itself when the question of the first failed', async () => {
+    let asked = 0
+    transport.answers.Metadata = () => {
+      if (asked++ === 0) return { ...metadata([]), clusterId: null }
+      return metadata([{ id: 1, epoch: 4 }])
+    }
+    const [first, second] = await Promise.allSettled([topic(), topic()])
+    expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled'])
+    expect(await topic()).toMatchObject({ topicId })
+  })
+
   test('asked anew, another broker tells', async () => {
     await topic()
     await topic('fresh')
