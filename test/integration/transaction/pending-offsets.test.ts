@@ -6,7 +6,7 @@ import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
-import { committedOf, laneOn, openReady, valuesIn, window } from '../../helpers/sessions.ts'
+import { batches, committedOf, failureOf, laneOn, openReady, valuesIn, window } from '../../helpers/sessions.ts'
 import { createTopic } from '../../helpers/topics.ts'
 
 let dataDir: string
@@ -47,6 +47,38 @@ test('an offset that stays pending behind the barrier is freed by joining and ab
   await openReady(direct, lane)
   expect(await committedOf(direct, lane, true)).toBe(2)
   expect(await valuesIn(direct, topic)).toEqual(['one', 'two'])
+  await proxied.close()
+  await proxy.stop()
+})
+
+test.each([
+  ['left to the barrier, its late batch is refused', false, ['two']],
+  ['aborted all the same, its late batch is published by the next commit', true, ['two', 'two']],
+] as const)('a transaction whose Produce was not answered: %s (P5)', async (_, aborts, visible) => {
+  const node = kafka.nodes[0]
+  const proxy = await startKafkaProxy({ host: '127.0.0.1', port: node?.port ?? 0 })
+  const proxied = clusterThrough(kafka.brokers, proxy)
+  const topic = await createTopic(kafka.brokers, 'late')
+  const lane = laneOn(topic)
+  const session = await openReady(proxied, lane)
+  await session.begin([{ topic, partition: 0 }], within(10_000))
+  const { transactionalId, producerId, producerEpoch } = session
+  const [held, blocked] = [proxy.hold('Produce'), proxy.block('Produce')]
+  const failure = await failureOf(session.send([batches(topic, 0, ['two'])], within(400)))
+  expect(failure.code).toBe('SESSION_POISONED')
+  expect([held.fired, blocked.fired > 0]).toEqual([1, true])
+  await session.abort(within(5_000))
+  expect(proxy.requests).not.toContain('EndTxn')
+  if (aborts) {
+    const coordinator = { to: 'transaction-coordinator', key: transactionalId } as const
+    const body = { transactionalId, producerId, producerEpoch, committed: false }
+    await direct.request(coordinator, 'EndTxn', body, within(5_000), { maxVersion: 4 })
+  }
+  const next = await openReady(direct, lane)
+  await held.arrive()
+  await window(next, lane, topic, ['two'], 1)
+  await openReady(direct, lane)
+  expect(await valuesIn(direct, topic)).toEqual(visible)
   await proxied.close()
   await proxy.stop()
 })

@@ -6,9 +6,11 @@ import { systemRandom } from '../../../lib/clock.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { openSession } from '../../../lib/transaction/open-session.ts'
+import { askExCoordinator } from '../../helpers/ex-coordinator.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { batches, failureOf, laneOn, offsetOf, openReady, type TestLane, valuesIn } from '../../helpers/sessions.ts'
 import { createTopic } from '../../helpers/topics.ts'
+import { skipsStepNine } from '../../sim/controls/skips-step-nine.ts'
 
 describe('a session on three brokers of Kafka 4.1', () => {
   let dataDir: string
@@ -48,6 +50,23 @@ describe('a session on three brokers of Kafka 4.1', () => {
     expect(await next.readCommitted([lane.source], within(30_000))).toMatchObject([{ offset: 4n }])
     const expected = [1, 2, 3, 4].flatMap((round) => [`${round}a`, `${round}b`])
     for (const { partition } of partitions) expect(await valuesIn(cluster, topic, partition)).toEqual(expected)
+  })
+
+  test('a paused ex-coordinator answers with an old offset and no error: step 9 finds it out before the commit (P1)', {
+    timeout: 120_000,
+  }, async () => {
+    const { told, failure, visible } = await askExCoordinator(kafka)
+    expect(told).toBe(1n)
+    expect(failure).toMatchObject({ code: 'OFFSETS_DISAGREE', disposition: 'reopen', outcome: 'not-applied' })
+    expect(visible).toEqual(['one', 'two'])
+  })
+
+  test('without step 9 it would not, and the window would be there twice (P1)', { timeout: 120_000 }, async () => {
+    expect(await askExCoordinator(kafka, skipsStepNine.cluster)).toEqual({
+      told: 1n,
+      failure: null,
+      visible: ['one', 'two', 'two'],
+    })
   })
 
   test('a barrier behind a transaction whose output partition is offline names that partition, and passes when it is back (P15)', {
