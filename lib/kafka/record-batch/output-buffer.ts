@@ -82,10 +82,11 @@ export class OutputBuffer {
 
   private add({ topic, partition, record }: Output): void {
     const outputs = this.topicOf(topic)
-    const open = outputs.open.get(partition) ?? new OpenPartition(outputs, partition)
+    const known = outputs.open.get(partition)
+    const open = known ?? new OpenPartition(outputs, partition)
     this.bytes += open.append(record)
     this.count++
-    if (outputs.open.has(partition)) return
+    if (known !== undefined) return
     outputs.open.set(partition, open)
     this.used.push(open)
   }

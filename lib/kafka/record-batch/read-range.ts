@@ -79,6 +79,11 @@ class Found implements ReadRange {
     const { from, until, maxRecords = Number.POSITIVE_INFINITY } = this.range
     if (batch.nextOffset <= from) return true
     this.batchBytes += batch.sizeBytes
+    const isWhole = batch.baseOffset >= from && batch.nextOffset <= until
+    if (isWhole && this.records.length + batch.recordCount <= maxRecords) {
+      for (const record of batch.records()) this.records.push(record)
+      return true
+    }
     for (const record of batch.records()) {
       if (record.offset < from || record.offset >= until) continue
       if (this.records.length >= maxRecords) {

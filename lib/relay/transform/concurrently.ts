@@ -20,7 +20,7 @@ export async function transformConcurrently(
   const work = async () => {
     for (const [index, source] of pending) {
       settler.done(index, { source, outcome: await outcomeOf(window, transform, limits, source) })
-      if (time.isTimeToGiveWay) await time.giveWay()
+      if (time.isTimeToGiveWay()) await time.giveWay()
     }
   }
   const workers = Array.from({ length: Math.min(limits.concurrency, records.length) }, work)

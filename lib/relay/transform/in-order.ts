@@ -11,7 +11,7 @@ export async function transformInOrder(window: TransformWindow, transform: UserF
   for (const source of records) {
     const outcome = knownRejection(window, source) ?? callTransform(window, transform, source)
     results.settle(source, outcome instanceof Promise ? await outcome : outcome)
-    if (time.isTimeToGiveWay) await time.giveWay()
+    if (time.isTimeToGiveWay()) await time.giveWay()
   }
 }
 

@@ -5,6 +5,9 @@ import { startTimeLimit, type TimeLimit, within } from './time-limit.ts'
 
 /** Work after which other things of the process, lease renewals above all, get their turn. */
 const WORK_MS_MAX = 10
+/** Records that pass between two looks at the clock while they are quick: looking costs more than some transforms. */
+const UNWATCHED_MAX = 8
+const QUICK_MS = 1
 
 /**
  * The time of one window: a signal that is aborted when it is over, and a question to ask after each record, so that a
@@ -16,11 +19,14 @@ export class TransformTime {
   readonly #over = new AbortController()
   #timer: TimeLimit | undefined
   #workingSinceMs: number
+  #lookedAtMs: number
+  #unwatched = 0
 
   constructor(clock: Clock, options: Pick<TransformOptions, 'deadline' | 'yieldNow'>) {
     this.#clock = clock
     this.#options = options
     this.#workingSinceMs = clock.now()
+    this.#lookedAtMs = this.#workingSinceMs
   }
 
   get signal(): AbortSignal {
@@ -40,8 +46,16 @@ export class TransformTime {
     return within(this.signal, work)
   }
 
-  get isTimeToGiveWay(): boolean {
-    const workedMs = this.#clock.now() - this.#workingSinceMs
+  /** To be asked after each record. */
+  isTimeToGiveWay(): boolean {
+    if (this.#unwatched > 0) {
+      this.#unwatched--
+      return false
+    }
+    const nowMs = this.#clock.now()
+    this.#unwatched = nowMs - this.#lookedAtMs <= QUICK_MS ? UNWATCHED_MAX : 0
+    this.#lookedAtMs = nowMs
+    const workedMs = nowMs - this.#workingSinceMs
     return workedMs >= WORK_MS_MAX || workedMs < 0 // below 0: the clock was set back
   }
 

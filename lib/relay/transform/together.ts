@@ -26,7 +26,7 @@ export async function transformTogether(
   )
   for (const source of records) {
     results.settle(source, rejections.get(source) ?? { emissions: emissions.get(source) ?? [] })
-    if (time.isTimeToGiveWay) await time.giveWay()
+    if (time.isTimeToGiveWay()) await time.giveWay()
   }
 }
 
@@ -43,7 +43,7 @@ async function decodeAll(window: TransformWindow, rejections: Rejections): Promi
     } catch (error) {
       rejections.set(source, rejectionOf(error, source))
     }
-    if (time.isTimeToGiveWay) await time.giveWay()
+    if (time.isTimeToGiveWay()) await time.giveWay()
   }
   return decoded
 }
