@@ -19,6 +19,7 @@ const entries = {
   chaos: ['test/chaos/main.ts'],
   sim: ['test/sim/main.ts'],
   'crash-matrix': ['test/sim/crash-matrix/main.ts'],
+  acl: ['test/acl/main.ts'],
   test: ['scripts/test.ts'],
 }
 

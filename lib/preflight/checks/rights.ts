@@ -6,7 +6,7 @@ export function rightChecks({ rights }: Facts): readonly Finding[] {
   return rights.told ? rights.value.map(ofRight) : []
 }
 
-function ofRight({ operation, resource, name, required, why, granted }: RightFacts): Finding {
+function ofRight({ acl: { operation, resource, name, required, why }, granted }: RightFacts): Finding {
   const what = `ACL ${operation} on ${resource}`
   const subject: Subject = { id: idOf(resource), about: name, what, wanted: `allowed: ${why}` }
   if (!granted.told) return unknown(subject, granted.why)

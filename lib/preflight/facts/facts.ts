@@ -4,6 +4,7 @@ import type { NodeAddress } from '../../kafka/transport.ts'
 import type { CompiledRelay } from '../../relay/compiled-relay.ts'
 import type { LaneId } from '../../relay/lane-id.ts'
 import type { TopicRole } from '../../relay/topic-rules.ts'
+import type { KafkaAcl } from '../acls.ts'
 import type { Told } from '../finding.ts'
 
 /** All that the checks judge, read once. Each part may be missing by itself: one silent service hides no other. */
@@ -62,11 +63,7 @@ export interface TopicState {
 /** One ACL that a relay needs, and whether this user has it. */
 export interface RightFacts {
   readonly relay: string
-  readonly operation: string
-  readonly resource: string
-  readonly name: string
-  readonly required: boolean
-  readonly why: string
+  readonly acl: KafkaAcl
   readonly granted: Told<boolean>
 }
 

@@ -34,8 +34,7 @@ export async function readRights(
   const rights = relays.flatMap((relay) =>
     kafkaAcls(relay, prefix).map(async (acl): Promise<RightFacts> => {
       const granted = await ask(cluster, acl, deadline).catch(refusal)
-      const { operation, resource, name, required, why } = acl
-      return { relay: relay.name, operation, resource, name, required, why, granted }
+      return { relay: relay.name, acl, granted }
     }),
   )
   return Promise.all(rights)
@@ -53,7 +52,7 @@ async function ask(cluster: Cluster, acl: KafkaAcl, deadline: Deadline): Promise
     case 'transactional id':
       return askTransactionalId(cluster, acl, deadline)
     case 'cluster':
-      return askCluster(cluster, acl, deadline)
+      return askCluster(cluster, deadline)
   }
 }
 
@@ -98,9 +97,14 @@ async function askTransactionalId(cluster: Cluster, { name }: KafkaAcl, deadline
 /** Asked only of whom the right on the transactional id was found. */
 const refusedAfterwards = { group: 30, producer: 49 } as const
 
-async function askCluster(cluster: Cluster, { operation }: KafkaAcl, deadline: Deadline): Promise<Told<boolean>> {
-  const body = { includeClusterAuthorizedOperations: true }
-  const answer = await cluster.request({ to: 'any' }, 'DescribeCluster', body, deadline)
-  if (answer.body.errorCode !== 0) return judged('DescribeCluster', answer.body.errorCode)
-  return allowed(answer.body.clusterAuthorizedOperations, operation)
+const brokerResource = 4
+
+/** Tried, because brokers tell what they allow on the cluster only to those who may describe it. */
+async function askCluster(cluster: Cluster, deadline: Deadline): Promise<Told<boolean>> {
+  const [node] = await cluster.brokers(deadline)
+  if (node === undefined) return untold('no broker is known')
+  const resource = { resourceType: brokerResource, resourceName: String(node.nodeId), configurationKeys: [] }
+  const answer = await cluster.request({ to: 'node', node }, 'DescribeConfigs', { resources: [resource] }, deadline)
+  const code = answer.body.results[0]?.errorCode ?? -1
+  return code === 0 ? told(true) : judged('DescribeConfigs', code)
 }
