@@ -24,6 +24,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.integration.test.ts', 'test/e2e/**/*.test.ts'],
           globalSetup: ['test/helpers/stack-setup.ts'],
+          setupFiles: ['test/helpers/calm-kafkajs.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

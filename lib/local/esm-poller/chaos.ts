@@ -6,7 +6,7 @@ export interface ChaosOptions {
   readonly duplicate?: number
   /** Partitions in another order and other cuts than those in which their records arrived; never within a partition. */
   readonly reorder?: number
-  /** The batch is delivered again, cut differently, while the first invocation still runs and is no longer listened to. */
+  /** The batch is delivered again, cut differently, while the first invocation still runs and is no longer listened to. That delivery is heard: never two in a row. */
   readonly overlap?: number
 }
 

@@ -31,6 +31,8 @@ export class Delivery {
   readonly #unheard = new Set<Promise<unknown>>()
   readonly #abandoned = Promise.withResolvers<null>()
   #failures = 0
+  /** The records that come next are on their way already, unheard. */
+  #followsOverlap = false
 
   constructor(parts: DeliveryParts) {
     this.#its = parts
@@ -58,7 +60,8 @@ export class Delivery {
 
   async #deliver(batch: readonly Part[], signal: AbortSignal): Promise<void> {
     const fault = this.#its.chaos.fault()
-    if (fault === 'overlap') return this.#deliverUnheard(batch)
+    if (fault === 'overlap' && !this.#followsOverlap) return this.#deliverUnheard(batch)
+    this.#followsOverlap = false
     const twin = fault === 'duplicate-beside' ? this.#duplicate(batch, fault) : null
     await this.#deliverUntilDone(batch, signal)
     if (fault === 'duplicate') await this.#heard(this.#duplicate(batch, fault))
@@ -94,6 +97,7 @@ export class Delivery {
   /** Overlap: the invocation runs on, and its records are delivered again by the next ones, in other batches. */
   #deliverUnheard(batch: readonly Part[]): void {
     this.#its.stats.overlaps++
+    this.#followsOverlap = true
     const invocation = this.#invoke(batch, 'overlap')
     this.#unheard.add(invocation)
     invocation.finally(() => this.#unheard.delete(invocation))

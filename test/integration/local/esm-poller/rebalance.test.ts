@@ -162,6 +162,24 @@ describe('faults made on purpose', () => {
     expect(overlapping.length).toBeLessThan(10)
   })
 
+  test('overlaps whenever it can: every other delivery is heard, and all is committed', async () => {
+    const topic = await createTopic(brokers, 'esm-always-overlaps')
+    await produce(brokers, topic, numbered(20, 0))
+    const watched = new WatchedFunction()
+    const group = freshName('esm')
+    const poller = await start(topic, {
+      function: watched.invoke,
+      group,
+      batchSize: 5,
+      batchingWindowMs: 0,
+      chaos: { seed: 1, overlap: 1 },
+    })
+    await expect.poll(() => committedOffsets(brokers, group, topic), { timeout: 10_000 }).toEqual(new Map([[0, 20]]))
+    const { overlaps, succeeded: heard } = poller.stats()
+    expect(overlaps).toBeGreaterThanOrEqual(4)
+    expect(Math.abs(overlaps - heard), 'one heard for each that is not').toBeLessThanOrEqual(1)
+  })
+
   test('overlaps: records come again in other batches while the first invocation runs; order holds from the last one on', async () => {
     const topic = await createTopic(brokers, 'esm-overlaps')
     await produce(brokers, topic, numbered(40, 0))
