@@ -16,6 +16,9 @@ const dropsBells: Readonly<Record<string, string>> = {
   consumerGroupId: 'nothing: the group of the mapping is derived from the prefix, apart from the commit group',
 }
 
+/** Where people write a secret in place of its name. */
+const mayBeSecret = /^(auth|privateCa)\b|\.environment\./
+
 /** @throws RelayError CONFIG_INVALID naming every problem of `custom.fencepost` at once */
 export function parseSettings(given: unknown): DeploymentSettings {
   const result = v.safeParse(deploymentSettings, given)
@@ -32,6 +35,7 @@ function problemOf(issue: v.BaseIssue<unknown>): Problem {
     return { path, found: 'not a setting', wanted: instead, fix: 'remove it, or correct its spelling' }
   }
   const missing = issue.input === undefined
+  const found = mayBeSecret.test(path) && !missing ? 'something else (not shown)' : shown(issue.input)
   const wanted = missing && issue.type === 'strict_object' ? 'a value' : issue.message
-  return { path, found: shown(issue.input), wanted, fix: missing ? 'set it' : 'correct it' }
+  return { path, found, wanted, fix: missing ? 'set it' : 'correct it' }
 }

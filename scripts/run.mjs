@@ -18,6 +18,7 @@ const entries = {
   bench: ['bench/main.ts'],
   chaos: ['test/chaos/main.ts'],
   sim: ['test/sim/main.ts'],
+  deploy: ['test/deploy/main.ts'],
   'crash-matrix': ['test/sim/crash-matrix/main.ts'],
   acl: ['test/acl/main.ts'],
   test: ['scripts/test.ts'],

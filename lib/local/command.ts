@@ -11,6 +11,7 @@ export interface CommandResult {
 export interface CommandOptions {
   /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
   /** Ends the command and rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
@@ -19,11 +20,11 @@ export interface CommandOptions {
 export function runCommand(
   command: string,
   args: readonly string[],
-  { env = process.env, signal }: CommandOptions = {},
+  { env = process.env, cwd, signal }: CommandOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
-    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     const abort = () => child.kill()
     signal?.addEventListener('abort', abort)
     let output = ''

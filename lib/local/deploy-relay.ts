@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Bundle, bundleRelay, type Trigger } from './bundle.ts'
 import { createLambdaHost, type LambdaHost } from './lambda-host/lambda-host.ts'
@@ -11,6 +12,8 @@ export interface RelayFunction {
   /** Transactional ids and the commit group begin with it. */
   readonly prefix: string
   readonly bundleDir: string
+  /** The bundle is there already. Default false: it is made anew. */
+  readonly isBundled?: boolean
   readonly timeoutMs: number
   readonly memoryMb?: number
   /** Default: counted by the host from 1. */
@@ -31,7 +34,9 @@ export const functionLogDir = (stack: Stack): string => join(stack.logDir, 'func
 /** Bundles a relay with its real entry point and deploys it, connected to the stack. @throws RelayError CONFIG_INVALID */
 export async function deployRelay(host: LambdaHost, stack: Stack, plan: RelayFunction): Promise<Bundle> {
   const { functionName: name, bundleDir, timeoutMs, memoryMb, generation } = plan
-  const bundle = await bundleRelay(plan.module, plan.trigger, bundleDir)
+  const bundle = plan.isBundled
+    ? await finishedBundle(bundleDir)
+    : await bundleRelay(plan.module, plan.trigger, bundleDir)
   await host.deploy({
     name,
     code: { bundleDir },
@@ -42,6 +47,11 @@ export async function deployRelay(host: LambdaHost, stack: Stack, plan: RelayFun
     ...(generation === undefined ? {} : { generation }),
   })
   return bundle
+}
+
+async function finishedBundle(bundleDir: string): Promise<Bundle> {
+  const file = join(bundleDir, 'index.mjs')
+  return { file, bytes: (await stat(file)).size }
 }
 
 /** What a deployment would set: docs/reference/settings.md. */

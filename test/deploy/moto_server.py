@@ -171,7 +171,9 @@ class BucketPolicyResource(CloudFormationModel):
 
     @classmethod
     def delete_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name):
-        s3_backends[account_id]["aws"].delete_bucket_policy(resource_name)
+        backend = s3_backends[account_id]["aws"]
+        if resource_name in backend.buckets:  # else its bucket was deleted first, and it with it
+            backend.delete_bucket_policy(resource_name)
 
 
 server.main()

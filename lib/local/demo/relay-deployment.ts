@@ -37,8 +37,12 @@ export interface Deployment {
   invoke(event: unknown): Promise<InvokeResult>
 }
 
-/** Bundles the relay with its real entry point and deploys it to a Lambda host with `containers` warm. */
-export async function deployFlightRelay(stack: Stack, dir: string, containers: number): Promise<Deployment> {
+/** Bundles the relay with its real entry point, unless that is done, and deploys it to a Lambda host with `containers` warm. */
+export async function deployFlightRelay(
+  stack: Stack,
+  { dir, bundleDir }: { readonly dir: string; readonly bundleDir?: string },
+  containers: number,
+): Promise<Deployment> {
   const host = functionHost(stack)
   try {
     const { bytes } = await deployRelay(host, stack, {
@@ -46,7 +50,8 @@ export async function deployFlightRelay(stack: Stack, dir: string, containers: n
       module: relayModule,
       trigger: 'relay',
       prefix,
-      bundleDir: join(dir, 'bundle'),
+      bundleDir: bundleDir ?? join(dir, 'bundle'),
+      isBundled: bundleDir !== undefined,
       timeoutMs: functionTimeoutMs,
       env: shortLease,
     })

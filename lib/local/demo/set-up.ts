@@ -16,6 +16,8 @@ export interface SetUpOptions {
   readonly kafka: KafkaVersion
   /** Flights to relay. */
   readonly records: number
+  /** A finished bundle of the relay, `index.mjs`. Default: it is bundled from its source. */
+  readonly bundleDir?: string
   /** Aborted by Ctrl-C: the demo stops whatever it does. */
   readonly signal: AbortSignal
   say(line: string): void
@@ -57,7 +59,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     }
     await createTopics(connect('demo-admin'), topics())
     say('bundling the relay and starting its functions')
-    const deployment = await deployFlightRelay(stack, dir, sourcePartitions)
+    const deployment = await deployFlightRelay(stack, options, sourcePartitions)
     undo.push(() => deployment.host.stop())
     say(`reading ${options.records.toLocaleString('en')} flights of the United States from npm's vega-datasets`)
     const flights = await readFlights(options.records)

@@ -1,0 +1,53 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemClock } from '../../lib/clock.ts'
+import { runDemo } from '../../lib/local/demo/demo.ts'
+import { seconds } from '../../lib/units.ts'
+import { artifacts } from './packaged.ts'
+
+export interface ArtifactRun {
+  readonly ok: boolean
+  readonly lost: number
+  readonly duplicated: number
+  readonly records: number
+  readonly kills: number
+}
+
+export interface ArtifactRunOptions {
+  /** The folder that was packaged. */
+  readonly service: string
+  readonly function: string
+  readonly dir: string
+  readonly signal: AbortSignal
+  say(line: string): void
+}
+
+const records = 60_000
+const killsPerMinute = 40
+
+/** The demo, verified as ever, with the function's zip in place of a bundle of its own. */
+export async function runArtifact(options: ArtifactRunOptions): Promise<ArtifactRun> {
+  const { service, function: name, dir, signal, say } = options
+  const zip = (await artifacts(service)).find((one) => one.name === `${name}.zip`)
+  if (!zip) throw new Error(`${name}.zip was not packaged in ${service}`)
+  const bundleDir = join(dir, 'unzipped')
+  await rm(dir, { recursive: true, force: true })
+  await mkdir(bundleDir, { recursive: true })
+  for (const [path, content] of Object.entries(zip.files)) await writeFile(join(bundleDir, path), content)
+  const began = systemClock.now()
+  const { result, report } = await runDemo({
+    dir: join(dir, 'stack'),
+    kafka: '4.1',
+    records,
+    arrivalMs: seconds(20),
+    killsPerMinute,
+    bundleDir,
+    signal,
+    say,
+    progress: () => undefined,
+    reading: () => undefined,
+  })
+  say(`${report.sentence} (${Math.round((systemClock.now() - began) / seconds(1))} s)`)
+  const { ok, lost, duplicated, kills } = result
+  return { ok, lost, duplicated, records: result.records, kills }
+}

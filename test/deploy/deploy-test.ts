@@ -1,0 +1,149 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { runCommand } from '../../lib/local/command.ts'
+import { templateAssertions } from '../helpers/template-assertions.ts'
+import { countOf, holdings } from './account.ts'
+import { type ArtifactRun, runArtifact } from './artifact-run.ts'
+import { type Moto, startMoto } from './moto.ts'
+import { artifactFaults, artifacts, packagedTemplate, templateFile } from './packaged.ts'
+import { pythonPrograms } from './python.ts'
+import { brokerAddresses, readBackFaults } from './read-back.ts'
+import { root, serverless } from './serverless-cli.ts'
+
+/** The relays that are deployed by the test, and those of this repository: both are packaged and looked at. */
+const testService = join(import.meta.dirname, 'service')
+
+export interface DeployTestOptions {
+  readonly dir: string
+  readonly signal: AbortSignal
+  say(line: string): void
+}
+
+export interface DeployTestResult {
+  /** Findings of cfn-lint. */
+  readonly cfnLint: number
+  /** Assertions that hold for each template, summed over the templates. */
+  readonly templateAssertions: number
+  readonly deployed: boolean
+  readonly updated: boolean
+  readonly removed: boolean
+  /** What the account still holds afterwards. */
+  readonly leftovers: number
+  readonly artifactRun: ArtifactRun
+}
+
+export interface DeployTestOutcome {
+  readonly result: DeployTestResult
+  readonly ok: boolean
+  readonly faults: readonly string[]
+}
+
+/**
+ * Packages offline, reads the templates, deploys to moto, updates, removes, and runs the zip as it was uploaded on a real
+ * broker. Stops what it started, however it ends.
+ */
+export async function runDeployTest(options: DeployTestOptions): Promise<DeployTestOutcome> {
+  const test = new DeployTest(options)
+  return test.run()
+}
+
+class DeployTest {
+  readonly #options: DeployTestOptions
+  readonly #faults: string[] = []
+  #assertionsHeld = 0
+
+  constructor(options: DeployTestOptions) {
+    this.#options = options
+  }
+
+  async run(): Promise<DeployTestOutcome> {
+    const { dir, signal, say } = this.#options
+    const programs = await pythonPrograms({ dir: join(dir, 'venv'), signal, say })
+    say('packaging the relays of this repository for prod, without credentials')
+    await this.#package(root, ['--stage', 'prod'])
+    const cfnLint = await this.#lint(programs, root)
+    const account = await this.#inAccount(programs)
+    say('running the packaged function on a real broker, with functions killed at work')
+    const artifactRun = await runArtifact({
+      service: root,
+      function: 'delays',
+      dir: join(dir, 'artifact'),
+      signal,
+      say,
+    })
+    const result = {
+      cfnLint: cfnLint + account.cfnLint,
+      templateAssertions: this.#assertionsHeld,
+      deployed: account.deployed,
+      updated: account.updated,
+      removed: account.removed,
+      leftovers: account.leftovers,
+      artifactRun,
+    }
+    const isDone = result.deployed && result.updated && result.removed && result.leftovers === 0
+    const isRight = result.cfnLint === 0 && artifactRun.ok && this.#faults.length === 0
+    return { result, ok: isDone && isRight, faults: this.#faults }
+  }
+
+  /** The life of a stack. Each step says what it found; a step that fails ends it. */
+  async #inAccount(programs: string) {
+    const { dir, signal, say } = this.#options
+    const moto = await startMoto(join(programs, 'python'), join(dir, 'moto.log'), signal)
+    try {
+      await new SSMClient(moto).send(
+        new PutParameterCommand({ Name: '/deploy-test/brokers', Value: brokerAddresses, Type: 'StringList' }),
+      )
+      const before = countOf(await holdings(moto))
+      say('deploying every kind of trigger to moto')
+      const deployed = await this.#deploy(moto, 'first')
+      const cfnLint = await this.#lint(programs, testService)
+      say('updating: one relay less, other latencies, more memory')
+      const updated = await this.#deploy(moto, 'second')
+      say('removing')
+      await this.#serverless(moto, ['remove', '--param', 'round=second'])
+      const leftovers = countOf(await holdings(moto)) - before
+      return { cfnLint, deployed, updated, removed: leftovers === 0, leftovers }
+    } finally {
+      await moto.stop()
+    }
+  }
+
+  async #deploy(moto: Moto, round: string): Promise<boolean> {
+    await this.#serverless(moto, ['deploy', '--param', `round=${round}`])
+    await this.#judgePackage(testService)
+    const faults = await readBackFaults(testService, await packagedTemplate(testService), await holdings(moto))
+    this.#faults.push(...faults.map((fault) => `${round}: ${fault}`))
+    return faults.length === 0
+  }
+
+  #serverless(at: Moto, args: readonly string[]): Promise<void> {
+    return serverless({ args, cwd: testService, at, signal: this.#options.signal })
+  }
+
+  async #package(service: string, args: readonly string[]): Promise<void> {
+    await rm(join(service, '.serverless'), { recursive: true, force: true })
+    await serverless({ args: ['package', ...args], cwd: service, signal: this.#options.signal })
+    await this.#judgePackage(service)
+  }
+
+  async #judgePackage(service: string): Promise<void> {
+    const template = await packagedTemplate(service)
+    for (const { says, faults } of templateAssertions) {
+      const found = faults(template)
+      if (found.length === 0) this.#assertionsHeld++
+      else this.#faults.push(`not so: ${says} (${found.join(', ')})`)
+    }
+    this.#faults.push(...artifactFaults(await artifacts(service)))
+  }
+
+  /** Answers how many findings; what they are is told. */
+  async #lint(programs: string, service: string): Promise<number> {
+    const { signal, say } = this.#options
+    const args = ['--format', 'parseable', '--', templateFile(service)]
+    const { code, output } = await runCommand(join(programs, 'cfn-lint'), args, { signal })
+    const findings = output.split('\n').filter((line) => line.trim() !== '')
+    for (const finding of findings) say(finding)
+    return code === 0 ? findings.length : Math.max(1, findings.length)
+  }
+}

@@ -1,0 +1,70 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { mebibytes } from '../../lib/units.ts'
+import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template-assertions.ts'
+
+const folder = '.serverless'
+
+/** What `serverless package` has written in the folder of a service. */
+export const templateFile = (service: string): string =>
+  join(service, folder, 'cloudformation-template-update-stack.json')
+
+export async function packagedTemplate(service: string): Promise<Deployed> {
+  const { Resources } = JSON.parse(await readFile(templateFile(service), 'utf8')) as {
+    readonly Resources: Readonly<Record<string, TemplateResource>>
+  }
+  const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')
+  return { resources: Resources, functions: functions.map(({ Properties }) => factsOf(Properties)) }
+}
+
+function factsOf(its: Tree): FunctionFacts {
+  const code = its.Code as Tree
+  const architectures = its.Architectures as readonly string[] | undefined
+  return {
+    key:
+      String(code.S3Key)
+        .split('/')
+        .at(-1)
+        ?.replace(/\.zip$/, '') ?? '',
+    runtime: its.Runtime,
+    architecture: architectures?.join(),
+    handler: its.Handler,
+    timeoutSeconds: Number(its.Timeout),
+    role: its.Role,
+    environment: (its.Environment as { readonly Variables: Tree }).Variables,
+  }
+}
+
+export interface Artifact {
+  readonly name: string
+  readonly bytes: number
+  readonly files: Readonly<Record<string, Uint8Array>>
+}
+
+export async function artifacts(service: string): Promise<readonly Artifact[]> {
+  const names = (await readdir(join(service, folder))).filter((name) => name.endsWith('.zip'))
+  return Promise.all(
+    names.map(async (name) => {
+      const zip = await readFile(join(service, folder, name))
+      return { name, bytes: zip.length, files: unzipSync(zip) }
+    }),
+  )
+}
+
+const magic = [
+  [0x7f, 0x45, 0x4c, 0x46],
+  [0xcf, 0xfa, 0xed, 0xfe],
+  [0x4d, 0x5a],
+] as const
+const isNative = (content: Uint8Array): boolean =>
+  magic.some((bytes) => bytes.every((byte, at) => content[at] === byte))
+
+/** What is wrong with the zips: too large, more than the one module, or a program for one processor only. */
+export function artifactFaults(all: readonly Artifact[]): readonly string[] {
+  return all.flatMap(({ name, bytes, files }) => [
+    ...(bytes > mebibytes(1) ? [`${name} has ${bytes} bytes`] : []),
+    ...(Object.keys(files).join() === 'index.mjs' ? [] : [`${name} holds ${Object.keys(files)}`]),
+    ...(Object.values(files).some(isNative) ? [`${name} holds a native program`] : []),
+  ])
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { planProblems } from '../../../infra/problems.ts'
+import { planOf } from '../../helpers/deployment-plans.ts'
+
+const msk = 'arn:aws:kafka:eu-central-1:123456789012:cluster/shop/11111111-2222-3333-4444-555555555555-1'
+const secret = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:kafka-AbCdEf'
+const vpc = { subnetIds: ['subnet-1'], securityGroupIds: ['sg-1'] }
+const relay = (settings: object) => planOf({ relays: { delays: settings } })
+
+const pathsOf = (plan: ReturnType<typeof planOf>): string[] => planProblems(plan).map(({ path }) => path)
+
+test.each(['100ms', '1s', '5s', '30s', '60s', '1h'])('defaults fit together for a latency of %s', (latency) => {
+  expect(planProblems(relay({ latency }))).toEqual([])
+})
+
+test('the longest function that a mapping waits for fits together with the longest transaction', () => {
+  expect(planProblems(relay({ timeout: '14m' }))).toEqual([])
+})
+
+describe('what a deployment is refused for, before anything is deployed', () => {
+  test('a function that runs longer than a mapping waits, and outlasts its transaction', () => {
+    const [first, second] = planProblems(relay({ timeout: '15m' }))
+    expect(first).toMatchObject({ path: 'relays.delays (bell): function timeout', found: '900000 ms' })
+    expect(second).toBeUndefined()
+  })
+
+  test('timings that the function itself would refuse at its cold start', () => {
+    const plan = relay({ environment: { FENCEPOST_RENEW_EVERY_MS: '4000' } })
+    expect(pathsOf(plan)).toContain('relays.delays (bell): FENCEPOST_RENEW_EVERY_MS')
+  })
+
+  test('pollers without provisioned mode', () => {
+    expect(pathsOf(relay({ latency: '5s', pollers: { min: 1 } }))).toEqual(['relays.delays.pollers'])
+  })
+
+  test('more pollers at least than at most', () => {
+    expect(pathsOf(relay({ latency: '0ms', pollers: { min: 9, max: 3 } }))).toEqual(['relays.delays.pollers.min'])
+  })
+
+  test('a filter without events', () => {
+    expect(pathsOf(relay({ latency: '5m', filter: [{ value: { kind: ['late'] } }] }))).toEqual(['relays.delays.filter'])
+  })
+
+  test('a function name longer than Lambda takes', () => {
+    expect(pathsOf(planOf({ relays: { ['d'.repeat(50)]: {} } }))).toHaveLength(2) // sweep and status
+  })
+
+  test('two functions that would get one logical id, of which one would silently be gone', () => {
+    const plan = planOf({ relays: { 'a-b': {}, aDashb: {} } })
+    expect(planProblems(plan)).toMatchObject([
+      { path: 'function aDashb' },
+      { path: 'function aDashb-sweep' },
+      { path: 'function aDashb-status' },
+    ])
+  })
+
+  test('IAM without the cluster that permissions are for', () => {
+    expect(pathsOf(planOf({ auth: { iam: true } }))).toEqual(['auth.iam'])
+  })
+
+  test.each([{ plain: secret }, { scram256: secret }])('%j on MSK, which does not have it', (auth) => {
+    expect(pathsOf(planOf({ msk, vpc, auth }))).toEqual([`auth.${Object.keys(auth)}`])
+  })
+
+  test('MSK without a way to it', () => {
+    expect(pathsOf(planOf({ msk, auth: { scram512: secret } }))).toEqual(['vpc'])
+  })
+})
