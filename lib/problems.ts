@@ -1,4 +1,4 @@
-import { RelayError } from './errors.ts'
+import { type ErrorCode, RelayError } from './errors.ts'
 
 /** One thing that is wrong with a setting: where, what was found, what is wanted, how to mend it. */
 export interface Problem {
@@ -10,11 +10,11 @@ export interface Problem {
   readonly fix: string
 }
 
-/** Reports all problems at once, so that nobody mends them one deployment at a time. @throws RelayError CONFIG_INVALID */
-export function refuseIfAny(what: string, problems: readonly Problem[]): void {
+/** Reports all problems at once, so that nobody mends them one deployment at a time. @throws RelayError CONFIG_INVALID, or `code` */
+export function refuseIfAny(what: string, problems: readonly Problem[], code: ErrorCode = 'CONFIG_INVALID'): void {
   if (problems.length === 0) return
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`
-  throw new RelayError('CONFIG_INVALID', `${what} has ${count}\n${problems.map(problemLine).join('\n')}`, {
+  throw new RelayError(code, `${what} has ${count}\n${problems.map(problemLine).join('\n')}`, {
     context: { problems },
   })
 }

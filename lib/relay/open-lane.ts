@@ -8,7 +8,7 @@ import { newLane, type OpenLane, positionsText } from './lane.ts'
 import type { LaneId } from './lane-id.ts'
 import { LaneReader } from './lane-reader.ts'
 import type { Look } from './look.ts'
-import { learnBatchBounds, type RelayTopics } from './relay-topics.ts'
+import { learnTopicSettings, type RelayTopics } from './relay-topics.ts'
 import type { RelayRuntime, WarmLane } from './runtime.ts'
 
 /** The lane is ours, or why it is not. */
@@ -49,7 +49,7 @@ export async function openLane(
   if (acquired.rollback) alarmRollback(runtime, id)
   const renewal = keepRenewed(fence, runtime.clock, runtime.settings.renewEveryMs)
   try {
-    await learnBatchBounds(runtime, deadline)
+    await learnTopicSettings(runtime, deadline)
     const warm = warmStart(runtime, id, topics, seen, acquired)
     const start = warm ?? (await anchorLane({ runtime, id, topics, fence, found, windowsTried: false }, bell, deadline))
     const workUntil = deadlineAt(runtime.clock, deadline.atMs - releaseReserveMs(runtime.settings))

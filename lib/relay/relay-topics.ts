@@ -1,8 +1,10 @@
 import { type Deadline, sooner } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import { describeTopicConfigs } from '../kafka/topic-configs.ts'
+import { refuseIfAny } from '../problems.ts'
 import { type LaneId, lanesOf } from './lane-id.ts'
 import type { RelayDeployment, RelayRuntime } from './runtime.ts'
+import { topicProblems, topicRules } from './topic-rules.ts'
 
 /** Kafka's default for `max.message.bytes`: assumed where the topic's settings may not be read. */
 const batchBytesMaxDefault = 1_048_588
@@ -76,13 +78,40 @@ function topicsMissing(names: readonly string[]): RelayError {
   })
 }
 
-/** Learns once per container how large a batch each output topic accepts. */
-export async function learnBatchBounds(runtime: RelayRuntime, deadline: Deadline): Promise<void> {
+/**
+ * Learns once per container how large a batch each output topic accepts, and refuses topics that cannot keep the promise:
+ * the short form of `fencepost preflight`, in the one request that is asked anyway. A cluster of single copies is one for
+ * development; settings that the broker does not tell are left to preflight.
+ * @throws RelayError TOPIC_INVALID naming every such setting
+ */
+export async function learnTopicSettings(runtime: RelayRuntime, deadline: Deadline): Promise<void> {
   const { relay, cluster, batchBytesMax } = runtime
   if (relay.outputTopics.every((topic) => batchBytesMax.has(topic))) return
-  const configs = await describeTopicConfigs(cluster, relay.outputTopics, ['max.message.bytes'], deadline)
+  const names = [...new Set([relay.sourceTopic, ...relay.outputTopics])]
+  const configs = await describeTopicConfigs(cluster, names, settingsAsked, deadline)
+  await refuseUnfit(runtime, names, configs, deadline)
   for (const topic of relay.outputTopics) {
-    const configured = Number(configs.get(topic)?.get('max.message.bytes'))
+    const configured = Number(configs.get(topic)?.get(batchBytes))
     batchBytesMax.set(topic, configured > 0 ? configured : batchBytesMaxDefault)
   }
+}
+
+const batchBytes = 'max.message.bytes'
+const settingsAsked = [batchBytes, ...topicRules.map(({ setting }) => setting)]
+
+async function refuseUnfit(
+  { relay, cluster, settings }: RelayRuntime,
+  names: readonly string[],
+  configs: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  deadline: Deadline,
+): Promise<void> {
+  const { acceptWeakTopics } = settings
+  if (acceptWeakTopics === undefined) return
+  const known = await cluster.topics(names, deadline)
+  const problems = names.flatMap((name) => {
+    const copies = Math.min(...(known.get(name)?.partitions.map(({ replicas }) => replicas.length) ?? []))
+    const topic = { name, copies, roles: new Set(name === relay.deadLetters ? (['dead letters'] as const) : []) }
+    return topicProblems(topic, configs.get(name) ?? new Map(), acceptWeakTopics || copies === 1)
+  })
+  refuseIfAny(`relay '${relay.name}'`, problems, 'TOPIC_INVALID')
 }

@@ -1,3 +1,5 @@
+import type { Problem } from '../problems.ts'
+
 /** What a topic must be like for the promise to hold, as far as its settings tell: asked by preflight and at a cold start. */
 export interface TopicSeen {
   readonly name: string
@@ -56,3 +58,19 @@ export const topicRules: readonly TopicRule[] = [inSyncRule, uncleanElectionRule
 
 export const topicFix = ({ setting, mendWith }: Pick<TopicRule, 'setting' | 'mendWith'>, topic: string): string =>
   `kafka-configs.sh --alter --topic ${topic} --add-config ${setting}=${mendWith}`
+
+/** A topic, and what of it must be otherwise. `isAccepted`: an operator lives with the risks. Settings that are not told pass. */
+export function topicProblems(
+  topic: TopicSeen,
+  settings: ReadonlyMap<string, string>,
+  isAccepted: boolean,
+): readonly Problem[] {
+  const rules = topicRules.filter((rule) => rule.appliesTo(topic) && !(rule.acceptable && isAccepted))
+  return rules.flatMap((rule) => {
+    const found = settings.get(rule.setting)
+    if (found === undefined || rule.holds(found)) return []
+    const accept = rule.acceptable ? '; or accept the risk: FENCEPOST_ACCEPT_WEAK_TOPICS=true' : ''
+    const fix = `${topicFix(rule, topic.name)} (${rule.why})${accept}`
+    return [{ path: `${topic.name}: ${rule.setting}`, found, wanted: rule.wanted, fix }]
+  })
+}
