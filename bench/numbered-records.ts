@@ -1,7 +1,9 @@
-import { type Clock, deadlineIn, systemRandom } from '../lib/clock.ts'
+import { type Clock, deadlineIn, systemClock, systemRandom } from '../lib/clock.ts'
 import { invariant } from '../lib/invariant.ts'
 import type { Cluster } from '../lib/kafka/cluster.ts'
 import { type FetchAsk, readPartitions } from '../lib/kafka/fetch.ts'
+import { createCluster } from '../lib/kafka/kafka-cluster.ts'
+import { createKafkaTransport } from '../lib/kafka/kafkajs-transport.ts'
 import { BatchBuilder } from '../lib/kafka/record-batch/encode.ts'
 import { type IdempotentProducer, openIdempotentProducer } from '../lib/transaction/idempotent-producer.ts'
 import type { PartitionBatches } from '../lib/transaction/session.ts'
@@ -76,6 +78,12 @@ export class NumberedRecords {
     return this.#producer.send(batches, deadlineIn(this.#clock, requestMs))
   }
 }
+
+/** For a subject that writes its own source, over connections of its own. */
+export const openFeed = (brokers: string): Promise<NumberedRecords> =>
+  NumberedRecords.open(
+    createCluster(createKafkaTransport({ clientId: 'feed', brokers: brokers.split(',') }), systemClock, systemRandom),
+  )
 
 /** Rounds `from` to `until`, each due at a moment. */
 export interface Rounds {

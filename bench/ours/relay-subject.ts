@@ -4,12 +4,9 @@
  */
 import { pullHandler } from '../../functions/pull.ts'
 import { relayHandler } from '../../functions/relay.ts'
-import { systemClock, systemRandom } from '../../lib/clock.ts'
-import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
-import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
 import { createContainer } from '../../lib/lambda/container.ts'
 import { bellEvent } from '../bell-event.ts'
-import { NumberedRecords } from '../numbered-records.ts'
+import { type NumberedRecords, openFeed } from '../numbered-records.ts'
 import { type Resources, resourcesNow, resourcesSince } from '../resources.ts'
 import { serve } from '../serve.ts'
 import { copyRelay } from './copy-relay.ts'
@@ -70,13 +67,7 @@ async function drain(): Promise<DrainAnswer> {
 
 /** The next records arrive while the function still answers for the last: no bell waits for its records. */
 async function windows({ from, count, records }: Extract<RelayQuestion, { do: 'windows' }>): Promise<RingAnswer[]> {
-  writer ??= NumberedRecords.open(
-    createCluster(
-      createKafkaTransport({ clientId: 'feed', brokers: FENCEPOST_BROKERS.split(',') }),
-      systemClock,
-      systemRandom,
-    ),
-  )
+  writer ??= openFeed(FENCEPOST_BROKERS)
   const feed = await writer
   const found: RingAnswer[] = []
   let arrived = feed.append(BENCH_SOURCE, 0, from, from + records)
