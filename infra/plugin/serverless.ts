@@ -7,14 +7,13 @@ export interface Serverless {
     functions: Record<string, unknown>
     resources?: Record<string, unknown>
     package: Record<string, unknown>
-    readonly provider: Record<string, unknown> & { readonly stage?: string }
+    readonly provider: Record<string, unknown>
   }
   getProvider(name: 'aws'): { getStage(): string }
-  readonly configSchemaHandler: { defineCustomProperties(schema: object): void }
 }
 
 export interface PluginUtils {
-  readonly log: { notice(line: string): void; warning(line: string): void }
+  readonly log: { warning(line: string): void }
 }
 
 export type Hooks = Readonly<Record<string, () => Promise<void>>>

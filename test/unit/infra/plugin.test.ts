@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { FencepostPlugin } from '../../../infra/plugin/plugin.ts'
+import type { Serverless } from '../../../infra/plugin/serverless.ts'
+
+const serviceDir = join(import.meta.dirname, '..', '..', 'deploy', 'service')
+const settings = { prefix: 'shop-dev', brokers: 'localhost:9092', relays: { dotted: { latency: '5s' } } }
+
+/** What the Serverless CLI hands to a plugin, as far as this one looks at it. */
+function service(fencepost: unknown, over: Partial<Serverless['service']> = {}): Serverless {
+  return {
+    serviceDir,
+    service: { service: 'shop', custom: { fencepost }, functions: {}, package: {}, provider: {}, ...over },
+    getProvider: () => ({ getStage: () => 'dev' }),
+  }
+}
+
+async function described(serverless: Serverless): Promise<readonly string[]> {
+  const warnings: string[] = []
+  const log = { warning: (line: string) => void warnings.push(line) }
+  await new FencepostPlugin(serverless, {}, { log }).hooks.initialize?.()
+  return warnings
+}
+
+test('functions and resources are added to what the service has of its own', async () => {
+  const serverless = service(settings, {
+    functions: { own: { handler: 'own.handler' } },
+    resources: { Resources: { Queue: { Type: 'AWS::SQS::Queue' } }, Outputs: { QueueName: { Value: 'q' } } },
+  })
+  await described(serverless)
+  const { functions, resources } = serverless.service
+  expect(Object.keys(functions)).toEqual(['own', 'dotted', 'dotted-sweep', 'dotted-status'])
+  expect(functions.dotted).toMatchObject({ name: 'shop-dev-dotted', runtime: 'nodejs24.x', architecture: 'arm64' })
+  const { Resources, Outputs } = resources as { Resources: Record<string, unknown>; Outputs: Record<string, unknown> }
+  expect(Object.keys(Resources)).toEqual(expect.arrayContaining(['Queue', 'FenceTable', 'DottedEventSourceMapping']))
+  expect(Object.keys(Outputs)).toEqual(['QueueName', 'FenceTableName'])
+})
+
+test('each deployment has a higher generation than the one before, unless a number is given', async () => {
+  const generationOf = async (fencepost: unknown): Promise<number> => {
+    const serverless = service(fencepost)
+    await described(serverless)
+    const one = serverless.service.functions.dotted as { environment: Record<string, string> }
+    return Number(one.environment.FENCEPOST_GENERATION)
+  }
+  const secondsNow = Math.floor(Date.now() / 1_000)
+  expect(await generationOf(settings)).toBeGreaterThanOrEqual(secondsNow)
+  expect(await generationOf({ ...settings, generation: 12 })).toBe(12)
+})
+
+test('logs are kept for as long as the deployment says, or the provider says otherwise', async () => {
+  const serverless = service({ ...settings, logRetentionDays: 7 })
+  await described(serverless)
+  expect(serverless.service.provider).toMatchObject({ logRetentionInDays: 7, versionFunctions: false })
+  const own = service(settings, { provider: { logRetentionInDays: 365 } })
+  await described(own)
+  expect(own.service.provider.logRetentionInDays).toBe(365)
+})
+
+test('topics that differ in punctuation only get mappings of their own', async () => {
+  const serverless = service({ ...settings, relays: { dotted: {}, dashed: {} } })
+  await described(serverless)
+  const { Resources } = serverless.service.resources as {
+    Resources: Record<string, { Properties: { Topics: string[] } }>
+  }
+  expect(Resources.DottedEventSourceMapping?.Properties.Topics).toEqual(['orders.v1'])
+  expect(Resources.DashedEventSourceMapping?.Properties.Topics).toEqual(['orders-v1'])
+})
+
+test('a filter is warned of: what it lets pass by does not ring', async () => {
+  const filter = [{ value: { kind: ['late'] } }]
+  expect(await described(service({ ...settings, relays: { dotted: { filter } } }))).toEqual([
+    expect.stringMatching(/relay dotted: .*do not ring.*sweep/),
+  ])
+  expect(await described(service(settings))).toEqual([])
+})
+
+test.each([
+  ['a function of the same key', { functions: { 'dotted-sweep': {} } }, /functions\.dotted-sweep .*rename/],
+  ['a resource of the same id', { resources: { Resources: { FenceTable: {} } } }, /resources\.Resources\.FenceTable/],
+])('%s is refused: one would silently be gone', async (_, over, message) => {
+  await expect(described(service(settings, over))).rejects.toThrow(message)
+})
+
+test('a relay whose name is not that of its settings is refused: its lanes would be others', async () => {
+  const misnamed = service({ ...settings, relays: { orders: { module: 'relays/dotted.ts' } } })
+  await expect(described(misnamed)).rejects.toThrow(
+    /relays is 'orders', wanted 'dotted', the name in relays\/dotted\.ts/,
+  )
+})
+
+test('a relay whose module is missing is refused, with its path', async () => {
+  await expect(described(service({ ...settings, relays: { absent: {} } }))).rejects.toThrow(
+    /relays\/absent\.ts does not exist/,
+  )
+})
+
+test('what does not fit together is refused before anything is packaged', async () => {
+  const tooLong = service({ ...settings, relays: { dotted: { timeout: '15m' } } })
+  await expect(described(tooLong)).rejects.toThrow(/CONFIG_INVALID: custom\.fencepost .*\n.*900000 ms/)
+})
