@@ -47,12 +47,14 @@ class Block {
 function fineLines(block: Block, about: string, findings: readonly Finding[]): readonly string[] {
   const fine = findings.filter(({ status }) => status === 'ok')
   if (fine.length === 0) return []
-  const items = fine.map(({ what, found }) => `${what} ${found}`.replaceAll(' ', unbroken))
+  const items = fine.map(({ what, found }) => together(`${what} ${found}`))
   return block.lines(signs.ok, about, items.join(', ')).map((line) => line.replaceAll(unbroken, ' '))
 }
 
 /** Stands for a blank at which a line must not break: a setting and its value stay together. */
 const unbroken = '\u00a0'
+const togetherMost = 45
+const together = (item: string): string => (item.length > togetherMost ? item : item.replaceAll(' ', unbroken))
 
 function wrongLines(block: Block, { status, about, what, found, wanted, fix }: Finding): readonly string[] {
   const says = status === 'unknown' ? `${what} is not known: ${found}` : `${what} is ${found}, wanted ${wanted}`

@@ -7,7 +7,7 @@ export function sourceTransactionChecks({ producers }: Facts): readonly Finding[
     const subject: Subject = {
       id: 'source.transactions',
       about: topic,
-      what: `transactional producers while ${relay} has read: 'event'`,
+      what: "transactional producers (read: 'event')",
       wanted: 'none: events do not tell aborted records',
     }
     if (!transactional.told) return unknown(subject, transactional.why)
