@@ -30,7 +30,7 @@ export interface KafkaProxy {
   hold(api: Api): Held
   /** From now on nothing of this api reaches the broker, and each connection that brings one is cut. */
   block(api: Api): Fault
-  /** Lets `action` finish before the next request of this api reaches the broker. */
+  /** Lets `action` finish before the next request of this api reaches the broker; what comes after it on the connection waits. */
   before(api: Api, action: () => Promise<unknown>): Fault
   stop(): Promise<void>
 }
@@ -62,6 +62,7 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
   const server = createServer((client) => {
     const broker = connect(target.port, target.host)
     const doomed = new Set<number>()
+    let passedOn: Promise<unknown> = Promise.resolve()
     const cut = () => {
       client.destroy()
       broker.destroy()
@@ -84,8 +85,7 @@ export async function startKafkaProxy(target: { readonly host: string; readonly 
       }
       if (strike(api, ['drop-answer'])) doomed.add(frame.readInt32BE(8))
       const before = strike(api, ['before'])?.action
-      if (before === undefined) broker.write(frame)
-      else void before().then(() => broker.write(frame), cut)
+      passedOn = passedOn.then(before).then(() => broker.write(frame), cut)
     })
     onFrames(broker, (frame) => (doomed.has(frame.readInt32BE(4)) ? cut() : client.write(frame)))
   })

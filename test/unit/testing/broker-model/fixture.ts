@@ -24,6 +24,7 @@ export async function bench(options: Partial<ClusterModelOptions> = {}, faults?:
   const run = <T>(work: Promise<T>) => clock.run(work)
   const generation = options.transactionVersion ?? 2
   const client = another(faults)
-  const scene = await run(sceneOf({ client, freshName, run, close: async () => {} }, generation))
+  const coordinator = generation === 1 ? 'classic' : 'new'
+  const scene = await run(sceneOf({ client, coordinator, freshName, run, close: async () => {} }, generation))
   return { ...scene, clock, model, another, run }
 }
