@@ -41,6 +41,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
+    name: 'worker',
+    about: 'run a relay as an always-on process; several share its lanes',
+    load: async () => (await import('./worker.ts')).workerCommand,
+  },
+  {
     name: 'drain',
     about: 'relay everything that is there, from here, and say when it is done',
     load: async () => (await import('./drain.ts')).drainCommand,

@@ -1,5 +1,3 @@
-import { Logger } from '@aws-lambda-powertools/logger'
-import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { Context } from 'aws-lambda'
 import { type Deadline, deadlineIn, systemClock } from '../clock.ts'
 import { refuseIfAny } from '../problems.ts'
@@ -11,8 +9,8 @@ import { connectDeployment, disconnect, runtimeOf } from '../relay/connect-deplo
 import { observers, type RelayObserver } from '../relay/observer.ts'
 import type { RelayDeployment, RelayRuntime } from '../relay/runtime.ts'
 import { collectOldObjectsRarely } from './collector.ts'
-import { deploymentDimension, metricNamespace } from './metric-catalogue.ts'
 import { powertoolsObserver } from './powertools-observer.ts'
+import { relayTelemetry, type Telemetry } from './telemetry.ts'
 import { WindowCounts } from './window-counts.ts'
 
 /** Kept free after the last word to Kafka and the fence table, for the answer to reach Lambda before it kills us. */
@@ -28,17 +26,14 @@ export interface Ready {
 }
 
 /** One execution environment: what is made once, at the first invocation, and stays warm. */
-export interface Container {
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface Container extends Telemetry {
   /** @throws RelayError CONFIG_INVALID, SETUP_FAILED; tried again by the next invocation */
   ready(context: Context): Promise<Ready>
 }
 
 export function createContainer(relay: CompiledRelay, env: Environment = process.env): Container {
   collectOldObjectsRarely()
-  const logger = new Logger({ serviceName: relay.name })
-  const metrics = relayMetrics(relay, env)
+  const { logger, metrics } = relayTelemetry(relay, env)
   const counts = new WindowCounts()
   const observer = observers(powertoolsObserver(logger, metrics), counts.observer)
   let made: Promise<Made> | null = null
@@ -60,14 +55,6 @@ export function createContainer(relay: CompiledRelay, env: Environment = process
   }
 }
 
-/** Two deployments in one account are told apart by their prefixes. */
-const relayMetrics = (relay: CompiledRelay, { FENCEPOST_PREFIX: prefix }: Environment): Metrics =>
-  new Metrics({
-    namespace: metricNamespace,
-    serviceName: relay.name,
-    ...(prefix && { defaultDimensions: { [deploymentDimension]: prefix } }),
-  })
-
 type Made = Pick<Ready, 'runtime' | 'settings'>
 
 async function make(
@@ -84,7 +71,12 @@ async function make(
   const deployment = connectDeployment(relay, settings, own, observer)
   reachFenceTable(deployment, deadline)
   try {
-    const running = await relay.start({ secret: environmentSecrets(env), deadline, clock: systemClock })
+    const running = await relay.start({
+      secret: environmentSecrets(env),
+      registry: deployment.registry ?? null,
+      deadline,
+      clock: systemClock,
+    })
     return { runtime: runtimeOf(deployment, running), settings }
   } catch (error) {
     await disconnect(deployment)

@@ -82,11 +82,14 @@ async function furtherTargets(lane: OpenLane, lost: AbortSignal): Promise<Target
 
 /** R13: a lingering lane's windows are at least `commitEveryMs` apart; the transactions cost the broker, not the records. */
 async function linger(lane: OpenLane, untilMs: number, lost: AbortSignal): Promise<Targets | null> {
-  const { clock, relay, settings } = lane.runtime
+  const { clock, relay, settings, stopping } = lane.runtime
+  const wake = stopping ? AbortSignal.any([lost, stopping]) : lost
   for (;;) {
     const endMs = Math.min(untilMs, lane.deadline.atMs - settings.commitReserveMs - lane.windowMsMax)
     if (clock.now() + relay.commitEveryMs >= endMs) return null
-    await clock.sleep(relay.commitEveryMs, lost)
+    await clock.sleep(relay.commitEveryMs, wake).catch(() => undefined)
+    if (lost.aborted) throw lost.reason
+    if (stopping?.aborted) return null
     const ends = await stableEnds(lane)
     if (isBehind(lane.positions, ends)) return ends
   }
