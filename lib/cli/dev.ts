@@ -14,6 +14,7 @@ interface DevCommandOptions {
   readonly relay: readonly string[]
   readonly trigger: 'event' | 'pull'
   readonly every: number
+  readonly sweepEvery: number
   readonly prefix: string
   readonly timeout: number
   readonly memory: number
@@ -35,7 +36,8 @@ const partitionsDefault = 4
 
 const help = `
 With --relay each relay is bundled and runs as functions do in Lambda: memory limit, timeout, frozen between
-invocations, one log per container under <dir>/logs/functions. A change of its files deploys it anew.
+invocations, one log per container under <dir>/logs/functions. A change of its files deploys it anew. Its sweep runs
+beside it: what events missed and what dead functions left behind is found within --sweep-every.
 Secrets are taken from the environment: FENCEPOST_SECRET_<NAME>.
 
 Examples:
@@ -52,6 +54,7 @@ export function devCommand(terminal: Terminal): Command {
     .option('--relay <modules...>', 'modules whose default export is a relay', [])
     .addOption(triggerOption())
     .option('--every <duration>', 'how often a pull rings', duration('100ms', '1d'), 5_000)
+    .option('--sweep-every <duration>', 'how often the sweep rings', duration('1s', '1d'), 60_000)
     .option('--prefix <prefix>', 'of transactional ids and commit groups', 'dev')
     .option('--timeout <duration>', 'of the functions', duration('3s', '14m'), 30_000)
     .option('--memory <MB>', 'of the functions', wholeNumber(128, 10_240), 512)
@@ -132,13 +135,25 @@ const settingsOf = (options: DevCommandOptions): DevSettings => ({
     options.trigger === 'pull'
       ? { trigger: 'pull', everyMs: options.every }
       : { trigger: 'event', batchSize: options.batchSize, batchingWindowMs: options.window },
+  sweepEveryMs: options.sweepEvery,
   timeoutMs: options.timeout,
   memoryMb: options.memory,
   env: { ...secrets(process.env), ...options.env },
   topicPartitions: options.createTopics === true ? partitionsDefault : (options.createTopics ?? null),
 })
 
-const ofRelays = ['trigger', 'every', 'prefix', 'timeout', 'memory', 'batchSize', 'window', 'env', 'createTopics']
+const ofRelays = [
+  'trigger',
+  'every',
+  'sweepEvery',
+  'prefix',
+  'timeout',
+  'memory',
+  'batchSize',
+  'window',
+  'env',
+  'createTopics',
+]
 const ofEvents = ['batchSize', 'window']
 const ofPulls = ['every']
 

@@ -2,6 +2,8 @@ import { type Clock, systemClock } from '../clock.ts'
 
 export interface ScheduleOptions {
   readonly everyMs: number
+  /** Default 0: the first turn comes at once. */
+  readonly firstAfterMs?: number
   /** Its result and its failures are its own business: the schedule goes on. */
   readonly invoke: () => Promise<unknown>
   /** Default false: a turn that comes while the last invocation runs is skipped, as one poll more would find nothing. */
@@ -16,7 +18,7 @@ export interface Schedule {
   stop(): Promise<void>
 }
 
-/** What a schedule rule does for a pull function: an invocation every `everyMs`, the first at once. */
+/** What a schedule rule does for a pull or sweep function: an invocation every `everyMs`. */
 export function startSchedule(options: ScheduleOptions): Schedule {
   const clock = options.clock ?? systemClock
   const stopped = new AbortController()
@@ -36,7 +38,7 @@ export function startSchedule(options: ScheduleOptions): Schedule {
   }
 
   async function run(): Promise<void> {
-    for (let dueMs = clock.now(); !stopped.signal.aborted; dueMs += options.everyMs) {
+    for (let dueMs = clock.now() + (options.firstAfterMs ?? 0); !stopped.signal.aborted; dueMs += options.everyMs) {
       await clock.sleep(Math.max(0, dueMs - clock.now()), stopped.signal).catch(() => undefined)
       if (!stopped.signal.aborted) turn()
     }

@@ -154,3 +154,22 @@ test('a pull finds what was written before, goes on from there in the next run, 
   second.child.kill('SIGINT')
   expect((await second.ended).code).toBe(0)
 })
+
+test('the sweep finds what nothing rang for, and says so', { timeout: 120_000 }, async () => {
+  const brokers = await kafkaBrokers('4.1')
+  const name = freshName('swept')
+  const module = join(dir, 'swept.ts')
+  await writeFile(module, wordRelay(name, 'swept'))
+  const run = dev(
+    ...['--json', '--relay', module, '--brokers', brokers.join(','), '--prefix', name, '--create-topics', '1'],
+    ...['--trigger', 'pull', '--every', '1d', '--sweep-every', '1s'],
+  )
+  await run.firstLine
+  await produce(brokers, `${name}.in`, [{ value: 'a' }])
+  await relayed(brokers, `${name}.out`, 1) // by the only pull, if that came to it
+  await produce(brokers, `${name}.in`, [{ value: 'b' }])
+  expect(await relayed(brokers, `${name}.out`, 2)).toEqual(['swept a', 'swept b'])
+  await run.untilSaid(/: sweep: \d+ invocations? ok, 1 record in 1 window: 1 output/)
+  run.child.kill('SIGINT')
+  expect((await run.ended).code).toBe(0)
+})

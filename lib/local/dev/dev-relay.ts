@@ -4,9 +4,11 @@ import { messageOf } from '../../errors.ts'
 import type { FenceStore } from '../../fencing/fence-store.ts'
 import type { Cluster } from '../../kafka/cluster.ts'
 import { commitGroup } from '../../transaction/ids.ts'
+import type { Trigger } from '../bundle.ts'
 import { deployRelay, functionLogDir } from '../deploy-relay.ts'
 import type { InvokeResult } from '../lambda-host/invoke-result.ts'
 import type { LambdaHost } from '../lambda-host/lambda-host.ts'
+import { type Schedule, startSchedule } from '../schedule.ts'
 import type { Stack } from '../stack.ts'
 import { ensureTopics } from './dev-topics.ts'
 import { FileWatch } from './file-watch.ts'
@@ -20,6 +22,8 @@ import { type Ringer, type Ringing, startRinger } from './ringer.ts'
 export interface DevSettings {
   readonly prefix: string
   readonly ringing: Ringing
+  /** How often the sweep rings. */
+  readonly sweepEveryMs: number
   readonly timeoutMs: number
   readonly memoryMb: number
   /** For the functions, secrets included. */
@@ -46,17 +50,20 @@ export interface DevPlace {
 const settleMs = 100
 const readTimeoutMs = 5_000
 
-/** One relay: deployed, rung, and deployed anew whenever its files change. */
+/** One relay: deployed with its sweep, rung, and deployed anew whenever its files change. */
 export class DevRelay {
   readonly #its: DevPlace
   readonly #path: string
   readonly #functionName: string
+  readonly #sweepName: string
   readonly #watch: FileWatch
   readonly #news: RelayNews
+  readonly #sweepNews: RelayNews
   readonly #running = new Set<Promise<InvokeResult>>()
   #module: RelayModule
   #generation = 0
   #ringer: Ringer | null = null
+  #sweeps: Schedule | null = null
   #changed: string | null = null
   #redeploying: Promise<void> | null = null
   #halted = false
@@ -67,14 +74,10 @@ export class DevRelay {
     this.#path = path
     this.#module = module
     this.#functionName = module.relay.name
+    this.#sweepName = `${this.#functionName}--sweep`
     this.#watch = new FileWatch((file) => this.#noteChange(file))
-    this.#news = new RelayNews({
-      quietWhenIdle: place.settings.ringing.trigger === 'pull',
-      clock: place.clock,
-      stopOf: (lane) => this.#stopOf(lane),
-      logOf: (container) => join(functionLogDir(place.stack), `${this.#functionName}-${container}.log`),
-      say: (line) => this.#say(line),
-    })
+    this.#news = this.#newsOf(this.#functionName, place.settings.ringing.trigger === 'pull', '')
+    this.#sweepNews = this.#newsOf(this.#sweepName, true, 'sweep: ')
   }
 
   get path(): string {
@@ -97,6 +100,9 @@ export class DevRelay {
   async start(): Promise<void> {
     await this.#deploy(this.#module)
     await this.#connect()
+    const { sweepEveryMs: everyMs } = this.#its.settings
+    const sweep = () => this.#invoke(this.#sweepName, this.#sweepNews, {})
+    this.#sweeps = startSchedule({ everyMs, firstAfterMs: everyMs, invoke: sweep })
     this.#watch.follow(this.#module.files)
     this.#noteChange(this.#path) // they may have changed since they were read
   }
@@ -106,6 +112,7 @@ export class DevRelay {
     this.#halted = true
     this.#watch.close()
     this.#ringer?.halt()
+    void this.#sweeps?.stop()
     await this.#redeploying
     await Promise.allSettled(this.#running)
   }
@@ -114,26 +121,27 @@ export class DevRelay {
   async end(): Promise<void> {
     await this.#redeploying
     await this.#ringer?.stop()
+    await this.#sweeps?.stop()
     await this.#news.end()
+    await this.#sweepNews.end()
   }
 
   async #deploy(module: RelayModule): Promise<void> {
-    const { host, stack, settings, workDir } = this.#its
-    const { prefix, ringing, timeoutMs, memoryMb, env } = settings
-    const generation = nextGeneration(join(stack.dataDir, 'generations', this.#functionName))
-    await deployRelay(host, stack, {
-      functionName: this.#functionName,
-      module: this.#path,
-      trigger: ringing.trigger === 'event' ? 'relay' : 'pull',
-      prefix,
-      bundleDir: join(workDir, this.#functionName, String(generation)),
-      timeoutMs,
-      memoryMb,
-      generation,
-      env,
-    })
+    const generation = nextGeneration(join(this.#its.stack.dataDir, 'generations', this.#functionName))
+    const { trigger } = this.#its.settings.ringing
+    await this.#deployFunction(this.#functionName, trigger === 'event' ? 'relay' : 'pull', generation)
+    await this.#deployFunction(this.#sweepName, 'sweep', generation)
     this.#generation = generation
     this.#module = module
+  }
+
+  async #deployFunction(functionName: string, trigger: Trigger, generation: number): Promise<void> {
+    const { host, stack, settings, workDir } = this.#its
+    const { prefix, timeoutMs, memoryMb, env } = settings
+    const bundleDir = join(workDir, functionName, String(generation))
+    const module = this.#path
+    const plan = { functionName, module, trigger, prefix, bundleDir, timeoutMs, memoryMb, generation, env }
+    await deployRelay(host, stack, plan)
   }
 
   async #connect(): Promise<void> {
@@ -144,22 +152,33 @@ export class DevRelay {
       brokers: stack.brokers,
       topic: sourceTopic,
       group: `${commitGroup(settings.prefix, name)}.event-source-mapping`,
-      invoke: (event) => this.#invoke(event),
+      invoke: (event) => this.#invoke(this.#functionName, this.#news, event),
       trouble: (message) => this.#say(message),
     })
     if (this.#halted) this.#ringer.halt()
   }
 
-  async #invoke(event: unknown): Promise<InvokeResult> {
-    const invocation = this.#its.host.invoke(this.#functionName, event)
+  async #invoke(functionName: string, news: RelayNews, event: unknown): Promise<InvokeResult> {
+    const invocation = this.#its.host.invoke(functionName, event)
     this.#running.add(invocation)
     try {
       const result = await invocation
-      this.#news.note(result)
+      news.note(result)
       return result
     } finally {
       this.#running.delete(invocation)
     }
+  }
+
+  #newsOf(functionName: string, quietWhenIdle: boolean, about: string): RelayNews {
+    const { clock, stack } = this.#its
+    return new RelayNews({
+      quietWhenIdle,
+      clock,
+      stopOf: (lane) => this.#stopOf(lane),
+      logOf: (container) => join(functionLogDir(stack), `${functionName}-${container}.log`),
+      say: (line) => this.#say(`${about}${line}`),
+    })
   }
 
   #noteChange(file: string): void {

@@ -16,6 +16,17 @@ test('the first invocation comes at once, the others at even intervals however l
   await clock.run(schedule.stop())
 })
 
+test('the first turn may come later', async () => {
+  const clock = new VirtualClock()
+  const invoke = async () => undefined
+  const schedule = startSchedule({ everyMs: 100, firstAfterMs: 250, invoke, clock })
+  await clock.advance(249)
+  expect(schedule.stats().invoked).toBe(0)
+  await clock.advance(101)
+  expect(schedule.stats().invoked).toBe(2)
+  await clock.run(schedule.stop())
+})
+
 test('a turn that comes while the last invocation runs is skipped, unless overlap is asked for', async () => {
   const clock = new VirtualClock()
   const invoke = () => clock.sleep(250)
