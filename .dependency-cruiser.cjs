@@ -14,8 +14,8 @@ module.exports = {
       comment:
         'Whatever is bundled for a function must not reach the local stack, the CLI, the verifier, the testing kit or tests.',
       severity: 'error',
-      from: { path: '^(functions|relays|lib/(lambda|relay|fencing|transaction|state|kafka|codecs))/' },
-      to: { path: '^(lib/(local|cli|verify|testing)|test|bench|scripts)/' },
+      from: { path: '^(functions|relays|lib/(lambda|relay|fencing|transaction|state|kafka|codecs|secrets))/' },
+      to: { path: '^(lib/(local|cli|verify|testing)|infra|test|bench|scripts)/' },
     },
     {
       name: 'kafka-is-the-bottom',
@@ -49,8 +49,19 @@ module.exports = {
       name: 'aws-sdk-in-stores-only',
       comment: 'Each AWS SDK is paid for at cold start; only the store that needs it may load it.',
       severity: 'error',
-      from: { path: '^(functions|lib/(lambda|relay|fencing|transaction|state|kafka|codecs))/', pathNot: stores },
+      from: {
+        path: '^(functions|lib/(lambda|relay|fencing|transaction|state|kafka|codecs|secrets))/',
+        pathNot: stores,
+      },
       to: { path: 'node_modules/@aws-sdk/' },
+    },
+    {
+      name: 'optional-peers-stay-optional',
+      comment:
+        'Codecs that need a package of their own are imported by those who use them: others need not install it.',
+      severity: 'error',
+      from: { path: '^(lib/index\\.ts|functions/)' },
+      to: { path: 'node_modules/(avsc|ajv|protobufjs)/', reachable: true },
     },
     {
       name: 'kafkajs-in-one-place',

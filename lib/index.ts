@@ -1,9 +1,24 @@
 /** The public API: what a relay's author imports from 'fencepost'. */
 
 export { bytes } from './codecs/bytes.ts'
-export { type BytesCodec, type Codec, type NullableCodec, ValidationError } from './codecs/codec.ts'
+export {
+  type BytesCodec,
+  type Codec,
+  type CodecPlace,
+  type NullableCodec,
+  type OpenedCodec,
+  ValidationError,
+} from './codecs/codec.ts'
 export { json } from './codecs/json.ts'
 export { nullable } from './codecs/nullable.ts'
+export { type HttpRegistryOptions, type RegistryLogin, schemaRegistry } from './codecs/registry/http-registry.ts'
+export type {
+  RegisteredSchema,
+  SchemaReference,
+  SchemaRegistry,
+  SchemaText,
+  SchemaType,
+} from './codecs/registry/schema-registry.ts'
 export { string } from './codecs/string.ts'
 export { type Disposition, type ErrorCode, isRelayError, type Outcome, RelayError } from './errors.ts'
 export type { Header } from './kafka/record.ts'

@@ -37,9 +37,9 @@ export function drainCommand(terminal: Terminal): Command {
 
 async function drain(options: Options, terminal: Terminal): Promise<void> {
   const drained = await withDeployment(options, terminal, async (deployment) => {
-    const { relay, clock } = deployment
+    const { relay, clock, registry = null } = deployment
     const secret = environmentSecrets(process.env)
-    const running = await relay.start({ secret, deadline: askDeadline(), clock })
+    const running = await relay.start({ secret, registry, deadline: askDeadline(), clock })
     return drainTelling(runtimeOf(deployment, running), terminal)
   })
   for (const line of options.json ? [JSON.stringify(drained)] : linesOf(drained)) terminal.out(line)

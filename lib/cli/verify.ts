@@ -68,7 +68,7 @@ const withoutTable = 'none'
 function prove(options: VerifyCommandOptions, terminal: Terminal): Promise<VerifyReport> {
   const { last, id, complete } = options
   const table = options.table ?? (process.env.FENCEPOST_TABLE || withoutTable)
-  return withDeployment({ ...options, table }, terminal, ({ relay, settings, cluster, fences }) =>
+  return withDeployment({ ...options, table }, terminal, ({ relay, settings, cluster, fences, registry = null }) =>
     untilInterrupted(
       terminal,
       verifyRelay({
@@ -76,6 +76,7 @@ function prove(options: VerifyCommandOptions, terminal: Terminal): Promise<Verif
         prefix: settings.prefix,
         cluster,
         secret: environmentSecrets(process.env),
+        registry,
         ...(table !== withoutTable && { fences }),
         ...(id && { id }),
         ...(last !== undefined && { lastMs: last }),

@@ -1,3 +1,5 @@
+import type { SchemaRegistry } from './registry/schema-registry.ts'
+
 /**
  * How values of one topic become bytes and back. Give your own to `topic(name, codec)`:
  *
@@ -18,6 +20,29 @@ export interface Codec<Decoded, Encodable = Decoded> {
   /** `bytes` may be a view into a larger buffer that is gone after the window: copy what the value keeps of it. */
   decode(bytes: Buffer): Decoded
   encode(value: Encodable): Uint8Array
+  /**
+   * For codecs that differ by topic or have to ask somebody first. Called once per container and place, before the first
+   * window; what it answers does the work there, and the codec itself none.
+   */
+  readonly open?: (place: CodecPlace) => OpenedCodec<Decoded, Encodable>
+}
+
+/** Where a codec works. */
+export interface CodecPlace {
+  readonly topic: string
+  readonly part: 'key' | 'value'
+  /** What it will be asked to do there. */
+  readonly use: 'decode' | 'encode' | 'both'
+  /** The deployment's; a codec may have one of its own. */
+  readonly registry: SchemaRegistry | null
+}
+
+export interface OpenedCodec<Decoded, Encodable = Decoded> extends Codec<Decoded, Encodable> {
+  /**
+   * Called before each window with all bytes of it that there are to decode; undefined when there is nothing to wait for.
+   * What it throws fails the window and rejects no record.
+   */
+  prepare(values: readonly Buffer[], signal: AbortSignal): Promise<void> | undefined
 }
 
 /** A codec that lets null through: `nullable(json<Account>())`. A null value is a tombstone; it is never decoded or encoded. */

@@ -36,7 +36,7 @@ function checkedJson(schema: StandardSchemaV1): Codec<unknown> {
 }
 
 /** The parser's own message quotes the text; ours does not, because messages reach logs. */
-function parse(raw: Buffer): unknown {
+export function parse(raw: Buffer): unknown {
   const text = utf8Text(raw)
   try {
     return JSON.parse(text)
@@ -50,7 +50,7 @@ function positionIn(error: unknown): string {
   return position ? `: it breaks off ${position[0]}` : ''
 }
 
-function stringify(value: unknown): Buffer {
+export function stringify(value: unknown): Buffer {
   const text = JSON.stringify(value)
   if (text === undefined) throw new TypeError(`json() cannot write ${typeof value}`)
   return Buffer.from(text, 'utf8')

@@ -1,4 +1,4 @@
-import type { Codec, NullableCodec } from './codec.ts'
+import type { Codec, NullableCodec, OpenedCodec } from './codec.ts'
 
 /**
  * Lets tombstones (null values) through a codec. Without it a record with a null value is rejected, because the type of
@@ -11,10 +11,18 @@ import type { Codec, NullableCodec } from './codec.ts'
  * ```
  */
 export function nullable<Decoded, Encodable>(codec: Codec<Decoded, Encodable>): NullableCodec<Decoded, Encodable> {
-  return {
-    name: `nullable ${codec.name}`,
-    nullable: true,
-    decode: (bytes) => codec.decode(bytes),
-    encode: (value) => codec.encode(value),
-  }
+  const { open } = codec
+  return { ...nullableOf(codec), ...(open && { open: (place) => openNullable(open(place)) }) }
 }
+
+const openNullable = <Decoded, Encodable>(opened: OpenedCodec<Decoded, Encodable>) => ({
+  ...nullableOf(opened),
+  prepare: (values: readonly Buffer[], signal: AbortSignal) => opened.prepare(values, signal),
+})
+
+const nullableOf = <Decoded, Encodable>(codec: Codec<Decoded, Encodable>): NullableCodec<Decoded, Encodable> => ({
+  name: `nullable ${codec.name}`,
+  nullable: true,
+  decode: (bytes) => codec.decode(bytes),
+  encode: (value) => codec.encode(value),
+})

@@ -1,4 +1,5 @@
 import type { Clock, Deadline } from '../clock.ts'
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import type { RelayError } from '../errors.ts'
 import type { KafkaRecord, Output } from '../kafka/record.ts'
 
@@ -32,6 +33,8 @@ export interface WindowLimits {
 
 export interface StartContext {
   secret(name: string): Promise<string>
+  /** For codecs that name none of their own. */
+  readonly registry?: SchemaRegistry | null
   readonly deadline: Deadline
   /** For time-outs and pauses between attempts of an async transform, in every window from now on. */
   readonly clock: Clock
@@ -71,7 +74,8 @@ export interface RunningRelay {
    * Transforms one window in source order into the sink. A record that fails is dead-lettered into the same sink, or
    * skipped, as the relay says; its own earlier emits are not added.
    * @throws RelayError RECORD_REJECTED_STOP (context: topic, partition, offset of the record, and the code that rejected it),
-   *   TRANSFORM_TIMED_OUT, TRANSFORM_RETRY, EMIT_TOO_LATE, CONFIG_INVALID
+   *   TRANSFORM_TIMED_OUT, TRANSFORM_RETRY, EMIT_TOO_LATE, CONFIG_INVALID, REGISTRY_UNAVAILABLE, SCHEMA_UNKNOWN,
+   *   SCHEMA_REFUSED
    */
   transform(records: readonly KafkaRecord[], sink: OutputSink, options: TransformOptions): Promise<TransformCounts>
 }

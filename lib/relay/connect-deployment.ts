@@ -9,6 +9,7 @@ import { openIdempotentProducer } from '../transaction/idempotent-producer.ts'
 import type { CompiledRelay, RunningRelay } from './compiled-relay.ts'
 import type { DeploymentConfig } from './config/config.ts'
 import { kafkaSecurity } from './config/kafka-security.ts'
+import { deploymentRegistry } from './config/registry.ts'
 import type { RelayObserver } from './observer.ts'
 import type { EngineSettings, RelayDeployment, RelayRuntime } from './runtime.ts'
 
@@ -31,6 +32,7 @@ export function connectDeployment(
     clock: systemClock,
     random: systemRandom,
     observer,
+    registry: deploymentRegistry(config.registry),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Deadline, Random } from '../clock.ts'
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import type { HeldFence } from '../fencing/fence-rules.ts'
 import type { FenceStore } from '../fencing/fence-store.ts'
 import type { Cluster } from '../kafka/cluster.ts'
@@ -37,6 +38,8 @@ export interface RelayDeployment {
   readonly clock: Clock
   readonly random: Random
   readonly observer: RelayObserver
+  /** For codecs that name no schema registry of their own. */
+  readonly registry?: SchemaRegistry | null
 }
 
 /** One container: what is made once and kept warm between invocations. */

@@ -1,3 +1,4 @@
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import type { Outputs } from '../relay/definition/emit.ts'
 import type { Topic } from '../relay/definition/topic.ts'
 import type { DeadLetterView, OutputView } from './output-log.ts'
@@ -14,6 +15,8 @@ export interface TestRelayOptions {
   readonly topics?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** The time at which the test begins. Default: the same day in every run. */
   readonly startAt?: Date
+  /** For codecs with a schema registry that name none. Default: one in memory that takes every schema. */
+  readonly registry?: SchemaRegistry
   /** What `setup` gets from `secret(name)`. */
   readonly secrets?: Readonly<Record<string, string>>
   /** Which generation of brokers is modelled: 2 as Kafka 4.x, 1 as 3.x. Default 2. */

@@ -1,4 +1,5 @@
 import { deadlineIn, type Random } from '../clock.ts'
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import type { FenceStore } from '../fencing/fence-store.ts'
 import { createCluster } from '../kafka/kafka-cluster.ts'
 import type { Bell } from '../relay/bell.ts'
@@ -27,6 +28,7 @@ export interface World {
   readonly model: ClusterModel
   readonly fences: FenceStore
   readonly secrets: Readonly<Record<string, string>>
+  readonly registry: SchemaRegistry
   readonly settings: EngineSettings
 }
 
@@ -62,14 +64,15 @@ export class TestContainer {
 
   /** A cold start: runs the relay's `setup`. */
   static async start(relay: CompiledRelay, world: World): Promise<TestContainer> {
-    const { clock, secrets, settings } = world
+    const { clock, secrets, registry, settings } = world
     const secret = async (name: string): Promise<string> => {
       const found = secrets[name]
       if (found === undefined)
         throw new Error(`no secret '${name}': give testRelay(relay, { secrets: { ${name}: ... } })`)
       return found
     }
-    const running = await relay.start({ secret, clock, deadline: deadlineIn(clock, settings.functionTimeoutMs) })
+    const deadline = deadlineIn(clock, settings.functionTimeoutMs)
+    const running = await relay.start({ secret, registry, clock, deadline })
     return new TestContainer(relay, running, world)
   }
 

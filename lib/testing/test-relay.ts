@@ -1,3 +1,4 @@
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import { type ErrorCode, RelayError } from '../errors.ts'
 import { createMemoryFenceStore } from '../fencing/memory-fence-store.ts'
 import type { Bell } from '../relay/bell.ts'
@@ -6,7 +7,9 @@ import type { Relay } from '../relay/definition/relay-definition.ts'
 import type { Topic } from '../relay/definition/topic.ts'
 import type { InvocationReport } from '../relay/invocation.ts'
 import type { EngineSettings } from '../relay/runtime.ts'
+import { isOpened, openTopic } from '../relay/transform/open-codecs.ts'
 import { ClusterModel } from './broker-model/cluster-model.ts'
+import { memoryRegistry } from './memory-registry.ts'
 import { type DeadLetterView, deadLetterView, type OutputView, outputView } from './output-log.ts'
 import type { RelayUnderTest, TestRelayOptions } from './relay-under-test.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -44,6 +47,7 @@ class TestBench<Source extends Topic, O extends Outputs> implements RelayUnderTe
   readonly outputs: { readonly [Name in keyof O]: OutputView<O[Name]> }
   readonly deadLetters: DeadLetterView
   private readonly relay: Relay<Source, O>
+  private readonly source: Topic
   private readonly world: World
   private readonly functionTimeoutMs: number
   private container: TestContainer | null = null
@@ -59,7 +63,9 @@ class TestBench<Source extends Topic, O extends Outputs> implements RelayUnderTe
     const random = seededRandom(options.seed ?? 1)
     const model = new ClusterModel({ clock, random, transactionVersion: options.transactionVersion ?? 2 })
     const settings = this.settings()
-    this.world = { clock, random, model, fences: createMemoryFenceStore(), secrets: options.secrets ?? {}, settings }
+    const { secrets = {}, registry = memoryRegistry() } = options
+    this.world = { clock, random, model, fences: createMemoryFenceStore(), secrets, registry, settings }
+    this.source = openTopic(relay.source, 'both', registry)
     for (const name of new Set([relay.sourceTopic, ...relay.outputTopics])) {
       model.createTopic({
         name,
@@ -67,17 +73,17 @@ class TestBench<Source extends Topic, O extends Outputs> implements RelayUnderTe
         configs: { 'retention.ms': '-1', ...options.topics?.[name] },
       })
     }
-    this.outputs = viewsOf(model, relay.outputs)
+    this.outputs = viewsOf(model, relay.outputs, registry)
     this.deadLetters = deadLetterView(model, relay.deadLetters)
   }
 
   async pipe(records: TestRecord<Source> | readonly TestRecord<Source>[]): Promise<void> {
-    const written = writeToSource(this.world.model, this.relay.source, listOf(records))
+    const written = await this.append(listOf(records))
     if (written.length > 0) await this.deliver(this.event(written))
   }
 
   async write(records: TestRecord<Source> | readonly TestRecord<Source>[]): Promise<void> {
-    writeToSource(this.world.model, this.relay.source, listOf(records))
+    await this.append(listOf(records))
   }
 
   async ring(): Promise<void> {
@@ -99,6 +105,12 @@ class TestBench<Source extends Topic, O extends Outputs> implements RelayUnderTe
 
   now(): number {
     return this.world.clock.now()
+  }
+
+  private async append(records: readonly TestRecord<Source>[]): Promise<readonly Written[]> {
+    const codecs = [this.source.key, this.source.value].filter(isOpened)
+    for (const codec of codecs) await codec.prepare([], new AbortController().signal)
+    return writeToSource(this.world.model, this.source as Source, records) // the same topic, its codecs opened
   }
 
   private async deliver(bell: Bell): Promise<void> {
@@ -187,8 +199,16 @@ function partitionsOf({ partitions = 1 }: TestRelayOptions, topic: string): numb
   return typeof partitions === 'number' ? partitions : (partitions[topic] ?? 1)
 }
 
-function viewsOf<O extends Outputs>(model: ClusterModel, outputs: O): { [Name in keyof O]: OutputView<O[Name]> } {
-  const views = Object.entries(outputs).map(([name, topic]) => [name, outputView(model, topic)])
+/** What codecs read here was written by the relay's own, which have fetched its schemas. */
+function viewsOf<O extends Outputs>(
+  model: ClusterModel,
+  outputs: O,
+  registry: SchemaRegistry,
+): { [Name in keyof O]: OutputView<O[Name]> } {
+  const views = Object.entries(outputs).map(([name, topic]) => [
+    name,
+    outputView(model, openTopic(topic, 'decode', registry)),
+  ])
   return Object.fromEntries(views)
 }
 

@@ -1,3 +1,4 @@
+import type { SchemaRegistry } from '../codecs/registry/schema-registry.ts'
 import type { FenceStore } from '../fencing/fence-store.ts'
 import type { Cluster } from '../kafka/cluster.ts'
 import type { CompiledRelay } from '../relay/compiled-relay.ts'
@@ -13,6 +14,8 @@ export interface VerifyOptions {
   readonly fences?: FenceStore
   /** For the relay's `setup`. */
   readonly secret?: (name: string) => Promise<string>
+  /** For the relay's codecs. */
+  readonly registry?: SchemaRegistry | null
   /** Count the records of the source by an id that they carry, instead of transforming them again. */
   readonly id?: IdPlace
   /** Judge only what was written in the last so many milliseconds, by the records' timestamps. */

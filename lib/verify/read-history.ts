@@ -110,7 +110,7 @@ async function untilEnded(
 }
 
 async function expectingOf(
-  { relay, cluster, secret = noSecrets, id }: VerifyOptions,
+  { relay, cluster, secret = noSecrets, registry = null, id }: VerifyOptions,
   { outputs, partitionCounts }: Scope,
   identity: Identity,
   sinceMs: number | null,
@@ -120,7 +120,7 @@ async function expectingOf(
   if (id) return expectIds(identity, sinceMs)
   const { clock } = cluster
   return expectTransformed({
-    running: await relay.start({ secret, deadline: askDeadline(clock), clock }),
+    running: await relay.start({ secret, registry, deadline: askDeadline(clock), clock }),
     clock,
     identity,
     outputs: new Map(outputs.map((place, index) => [tpKey(place), index])),

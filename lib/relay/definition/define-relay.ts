@@ -2,6 +2,7 @@ import { isRelayError, messageOf, RelayError } from '../../errors.ts'
 import { refuseIfAny, shown } from '../../problems.ts'
 import { mebibytes, seconds } from '../../units.ts'
 import type { CompiledRelay, RunningRelay, StartContext, WindowLimits } from '../compiled-relay.ts'
+import { openCodecs } from '../transform/open-codecs.ts'
 import type { TransformFunction, TransformPlan, UserFunction } from '../transform/plan.ts'
 import { createRunner } from '../transform/runner.ts'
 import { startTimeLimit, within } from '../transform/time-limit.ts'
@@ -78,7 +79,7 @@ function recordsInTime(concurrency: number, msMax: number, timeoutMs = CALL_TIME
 
 async function start(definition: AnyDefinition, context: StartContext): Promise<RunningRelay> {
   const setup = definition.setup ? await runSetup(definition.setup, context) : {}
-  return createRunner(planOf(definition), setup, context.clock)
+  return createRunner(openCodecs(planOf(definition), context.registry ?? null), setup, context.clock)
 }
 
 async function runSetup(setup: NonNullable<AnyDefinition['setup']>, context: StartContext): Promise<object> {

@@ -3,7 +3,8 @@ import type { RelayError } from '../../errors.ts'
 import type { RunningRelay } from '../compiled-relay.ts'
 import { transformConcurrently } from './concurrently.ts'
 import { transformInOrder } from './in-order.ts'
-import type { TransformPlan, TransformWindow } from './plan.ts'
+import type { OpenedPlan } from './open-codecs.ts'
+import type { TransformWindow } from './plan.ts'
 import { TransformResults } from './results.ts'
 import { TransformTime } from './time.ts'
 import { transformTogether } from './together.ts'
@@ -15,7 +16,7 @@ import { transformTogether } from './together.ts'
  * An emit that comes after its transform returned belongs to no window any more: from then on this container transforms
  * nothing (EMIT_TOO_LATE), because the window that lacks the output may have been committed.
  */
-export function createRunner(plan: TransformPlan, setup: object, clock: Clock): RunningRelay {
+export function createRunner(plan: OpenedPlan, setup: object, clock: Clock): RunningRelay {
   let lateEmit: RelayError | null = null
   const refuseAfterLateEmit = () => {
     if (lateEmit) throw lateEmit
@@ -30,11 +31,13 @@ export function createRunner(plan: TransformPlan, setup: object, clock: Clock): 
       const results = new TransformResults(sink, plan.policy, options.attempt, clock)
       const { rejected } = options
       try {
+        const preparing = plan.prepare(records, time.signal)
+        if (preparing) await time.wait(preparing)
         await runTransform({ plan, setup, records, rejected, results, time, clock, onLateEmit })
       } finally {
         time.end()
+        refuseAfterLateEmit() // whatever else came: even of a window that stops at a record the part before it is committed
       }
-      refuseAfterLateEmit()
       return results.counts
     },
   }
