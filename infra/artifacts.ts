@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { zipSync } from 'fflate'
+import { dirname, join, relative, sep } from 'node:path'
+import { type Zippable, zipSync } from 'fflate'
 import { bundleRelay, type Trigger as Entry } from '../lib/local/bundle.ts'
 import { refuseIfAny } from '../lib/problems.ts'
 import { mebibytes } from '../lib/units.ts'
@@ -14,21 +14,32 @@ const noDate = new Date(1980, 0, 1)
 const attributes = { os: 3, attrs: 0o100644 << 16 }
 
 /**
- * Bundles a relay behind one of its functions, exactly as the local Lambda host runs it, into a zip with one file: no
- * packages beside it, no native file, no source map.
+ * Bundles a relay behind one of its functions, exactly as the local Lambda host runs it, into a zip of modules: no
+ * packages beside them, no native file, no source map.
  * @throws RelayError CONFIG_INVALID
  */
 export async function writeArtifact(module: string, entry: Entry, zipFile: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'fencepost-bundle-'))
   try {
-    const { file } = await bundleRelay(module, entry, dir)
-    const zip = zipSync({ 'index.mjs': [await readFile(file), { ...attributes, mtime: noDate, level: 9 }] })
+    await bundleRelay(module, entry, dir)
+    const zip = zipSync(await filesIn(dir), { mtime: noDate, level: 9 })
     refuseIfAny(`the bundle of ${module}`, zip.length <= zipBytesMax ? [] : [tooLarge(zip.length)])
     await mkdir(dirname(zipFile), { recursive: true })
     await writeFile(zipFile, zip)
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
+}
+
+/** In the order of their names: the order in which a folder lists them is chance. */
+async function filesIn(dir: string): Promise<Zippable> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  const files: Zippable = {}
+  for (const path of paths.sort()) {
+    files[relative(dir, path).replaceAll(sep, '/')] = [await readFile(path), attributes]
+  }
+  return files
 }
 
 const tooLarge = (bytes: number) => ({

@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { systemClock } from '../../lib/clock.ts'
 import { runDemo } from '../../lib/local/demo/demo.ts'
 import { seconds } from '../../lib/units.ts'
@@ -32,8 +32,11 @@ export async function runArtifact(options: ArtifactRunOptions): Promise<Artifact
   if (!zip) throw new Error(`${name}.zip was not packaged in ${service}`)
   const bundleDir = join(dir, 'unzipped')
   await rm(dir, { recursive: true, force: true })
-  await mkdir(bundleDir, { recursive: true })
-  for (const [path, content] of Object.entries(zip.files)) await writeFile(join(bundleDir, path), content)
+  for (const [path, content] of Object.entries(zip.files)) {
+    const file = join(bundleDir, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, content)
+  }
   const began = systemClock.now()
   const { result, report } = await runDemo({
     dir: join(dir, 'stack'),

@@ -60,11 +60,12 @@ const magic = [
 const isNative = (content: Uint8Array): boolean =>
   magic.some((bytes) => bytes.every((byte, at) => content[at] === byte))
 
-/** What is wrong with the zips: too large, more than the one module, or a program for one processor only. */
+/** What is wrong with the zips: too large, no handler, not modules only, or a program for one processor only. */
 export function artifactFaults(all: readonly Artifact[]): readonly string[] {
   return all.flatMap(({ name, bytes, files }) => [
     ...(bytes > mebibytes(1) ? [`${name} has ${bytes} bytes`] : []),
-    ...(Object.keys(files).join() === 'index.mjs' ? [] : [`${name} holds ${Object.keys(files)}`]),
+    ...(files['index.mjs'] ? [] : [`${name} holds no index.mjs`]),
+    ...Object.keys(files).flatMap((path) => (path.endsWith('.mjs') ? [] : [`${name} holds ${path}`])),
     ...(Object.values(files).some(isNative) ? [`${name} holds a native program`] : []),
   ])
 }

@@ -18,11 +18,24 @@ async function zipped(name: string): Promise<Buffer> {
   return readFile(file)
 }
 
-test('the zip of a function is one module of at most 1 MB, and the same bytes for the same code', async () => {
+test('the zip of a function is modules only, at most 1 MB, and the same bytes for the same code', async () => {
   const first = await zipped('first')
-  expect(Object.keys(unzipSync(first))).toEqual(['index.mjs'])
+  const names = Object.keys(unzipSync(first))
+  expect(names).toContain('index.mjs')
+  expect(names.filter((name) => !/^(index|chunks\/[\w-]+)\.mjs$/.test(name))).toEqual([])
   expect(first.length).toBeLessThan(mebibytes(1))
   expect((await zipped('second')).equals(first)).toBe(true)
+}, 30_000)
+
+test('every module that a module of it names is in it', async () => {
+  const files = unzipSync(await zipped('whole'))
+  const texts = Object.values(files).map((bytes) => new TextDecoder().decode(bytes))
+  const named = texts.flatMap((text) => [
+    ...text.matchAll(/["']\.{1,2}\/((?:chunks\/)?chunk-[\w]+|chunks\/[\w-]+)\.mjs["']/g),
+  ])
+  const wanted = new Set(named.map(([, name = '']) => `chunks/${name.replace('chunks/', '')}.mjs`))
+  expect(wanted.size).toBeGreaterThan(0)
+  expect([...wanted].filter((name) => !(name in files))).toEqual([])
 }, 30_000)
 
 test('Lambda, which runs it as another user, may read it', async () => {
