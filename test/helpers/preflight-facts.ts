@@ -35,6 +35,8 @@ export const soundBroker: Readonly<Record<string, string>> = {
   [brokerSettings.offsetsRetention]: '10080',
   [brokerSettings.idExpiration]: String(days(7)),
   [brokerSettings.verification]: 'true',
+  [brokerSettings.offsetsCopies]: '3',
+  [brokerSettings.transactionsCopies]: '3',
 }
 
 export const stateWith = (

@@ -1,17 +1,31 @@
 import { topicFix, topicRules } from '../../relay/topic-rules.ts'
-import type { Facts, TopicFacts, TopicState } from '../facts/facts.ts'
+import type { ClusterFacts, Facts, TopicFacts, TopicState } from '../facts/facts.ts'
+import { internalTopics } from '../facts/read-topics.ts'
 import { type Finding, fail, holds, ok, type Subject, unknown } from '../finding.ts'
+import { ofEachBroker } from './each-broker.ts'
 
 const copiesMin = 2
 
 /** Whether acknowledged records survive the loss of a broker: outputs, sources, and Kafka's own two topics. */
-export function replicationChecks({ topics, weakTopicsAccepted }: Facts): readonly Finding[] {
+export function replicationChecks({ cluster, topics, weakTopicsAccepted }: Facts): readonly Finding[] {
   if (!topics.told) return []
   return topics.value.flatMap((topic) => {
     const { state, roles } = topic
     if (state.told && state.value !== null) return ofTopic(topic, state.value, weakTopicsAccepted)
-    return roles.has('internal') && !state.told ? [hidden(topic, state.why)] : []
+    if (!roles.has('internal')) return []
+    if (!state.told) return [hidden(topic, state.why)]
+    return cluster.told ? notMadeYet(topic, cluster.value, weakTopicsAccepted) : []
   })
+}
+
+/** A topic of Kafka's own that nobody has needed so far will have as many copies as the brokers say. */
+function notMadeYet({ name }: TopicFacts, cluster: ClusterFacts, isAccepted: boolean): readonly Finding[] {
+  const setting = internalTopics.get(name) ?? ''
+  const subject: Subject = { id: 'topic.copies', about: name, what: setting, wanted: atLeast }
+  const fix = `set ${setting}=3 on the brokers before it is made`
+  return ofEachBroker(cluster, subject, setting, (value) =>
+    accepted(isAccepted, holds(Number(value) >= copiesMin, fail, subject, value, fix)),
+  )
 }
 
 const hidden = ({ name }: TopicFacts, why: string): Finding =>

@@ -14,6 +14,8 @@ export const brokerSettings = {
   offsetsRetention: 'offsets.retention.minutes',
   idExpiration: 'transactional.id.expiration.ms',
   verification: 'transaction.partition.verification.enable',
+  offsetsCopies: 'offsets.topic.replication.factor',
+  transactionsCopies: 'transaction.state.log.replication.factor',
 } as const
 
 /** Brokers refuse an empty name or version. */

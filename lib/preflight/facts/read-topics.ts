@@ -8,9 +8,13 @@ import type { CompiledRelay } from '../../relay/compiled-relay.ts'
 import type { TopicRole } from '../../relay/topic-rules.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { TopicFacts, TopicState } from './facts.ts'
+import { brokerSettings } from './read-cluster.ts'
 
-/** Where Kafka itself keeps transactions and committed offsets. */
-export const internalTopics = ['__transaction_state', '__consumer_offsets'] as const
+/** Where Kafka itself keeps transactions and committed offsets, made when first needed, with so many copies. */
+export const internalTopics: ReadonlyMap<string, string> = new Map([
+  ['__transaction_state', brokerSettings.transactionsCopies],
+  ['__consumer_offsets', brokerSettings.offsetsCopies],
+])
 
 /** Settings of topics that checks look at. */
 export const topicSettings = [
@@ -33,7 +37,7 @@ export function rolesOf(relays: readonly CompiledRelay[]): ReadonlyMap<string, R
     add(sourceTopic, 'source')
     for (const topic of outputTopics) add(topic, topic === deadLetters ? 'dead letters' : 'output')
   }
-  for (const topic of internalTopics) add(topic, 'internal')
+  for (const topic of internalTopics.keys()) add(topic, 'internal')
   return roles
 }
 

@@ -137,6 +137,12 @@ const faults: readonly Fault[] = [
     found: '1',
   },
   {
+    id: 'topic.copies',
+    facts: { ...topic('__consumer_offsets', null), ...broker(brokerSettings.offsetsCopies, '1') },
+    about: '__consumer_offsets',
+    found: '1',
+  },
+  {
     id: 'topic.min-isr',
     facts: setting('orders.out', { 'min.insync.replicas': '1' }),
     about: 'orders.out',
