@@ -12,10 +12,10 @@ module.exports = {
     {
       name: 'deployed-code-stays-clean',
       comment:
-        'Whatever is bundled for a function must not reach the local stack, the CLI, the verifier, the testing kit or tests.',
+        'Whatever is bundled for a function must not reach the local stack, the CLI, preflight, the verifier, the testing kit or tests.',
       severity: 'error',
       from: { path: '^(functions|relays|lib/(lambda|relay|fencing|transaction|state|kafka|codecs|secrets))/' },
-      to: { path: '^(lib/(local|cli|verify|testing)|infra|test|bench|scripts)/' },
+      to: { path: '^(lib/(local|cli|preflight|verify|testing)|infra|test|bench|scripts)/' },
     },
     {
       name: 'kafka-is-the-bottom',
