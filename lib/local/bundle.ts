@@ -73,7 +73,7 @@ export async function bundleRelay(
   const functions = fileURLToPath(new URL('../../functions/', import.meta.url))
   const contents = [
     `import relay from ${JSON.stringify(resolve(relayModule))}`,
-    `import { ${trigger}Handler } from ${JSON.stringify(join(functions, `${trigger}.ts`))}`,
+    `import { ${trigger}Handler } from ${JSON.stringify(join(functions, trigger + extname(import.meta.filename)))}`,
     `export const handler = ${trigger}Handler(relay)`,
   ].join('\n')
   const stdin = { contents, resolveDir: dirname(resolve(relayModule)), sourcefile: 'index.ts', loader: 'ts' } as const

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { extname, join } from 'node:path'
 import { lanesOf } from '../../relay/lane-id.ts'
 import { deployRelay, functionHost } from '../deploy-relay.ts'
 import { type Poller, startPoller } from '../esm-poller/poller.ts'
@@ -60,7 +59,7 @@ async function deploy(
   around: Surroundings,
   bundled: (bundle: RelayBundle) => Promise<unknown>,
 ): Promise<void> {
-  const module = fileURLToPath(new URL('./numbered-relay.ts', import.meta.url))
+  const module = join(import.meta.dirname, `numbered-relay${extname(import.meta.filename)}`)
   for (const [functionName, trigger] of [[onEvents, 'relay'] as const, [onSchedule, 'pull'] as const]) {
     const bundleDir = join(around.dir, 'bundle', trigger)
     const timeoutMs = functionTimeoutMs

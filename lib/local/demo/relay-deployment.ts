@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { extname, join } from 'node:path'
 import delays from '../../../relays/delays.ts'
 import { lanesOf } from '../../relay/lane-id.ts'
 import { commitGroup } from '../../transaction/ids.ts'
@@ -25,7 +24,7 @@ export const lanes = lanesOf(Array(sourcePartitions).keys(), sourcePartitions, {
   partitionsPerLane: relay.partitionsPerLane,
 })
 
-const relayModule = fileURLToPath(new URL('../../../relays/delays.ts', import.meta.url))
+const relayModule = join(import.meta.dirname, '..', '..', '..', 'relays', `delays${extname(import.meta.filename)}`)
 const functionTimeoutMs = 20_000
 
 /** Not as a real deployment would have it: a lane whose owner was killed waits for one second and not for five. */
