@@ -15,6 +15,7 @@ import { close, listen } from '../../lib/local/http-server.ts'
 import { startKafka } from '../../lib/local/kafka.ts'
 import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
 import { startS3 } from '../../lib/local/s3.ts'
+import { startApicurio } from './apicurio.ts'
 import { runMarker, untilNothingLeft } from './leftovers.ts'
 import { type StackService, testBucket } from './stack.ts'
 
@@ -36,6 +37,7 @@ const startersIn = (dir: string): Record<StackService, () => Promise<Service>> =
     'kafka-4.1': () => kafka('4.1'),
     'kafka-3.9': () => kafka('3.9'),
     dynamodb: () => startDynamoDb(),
+    registry: () => startApicurio(join(dir, 'registry.log')),
     s3: () => startS3({ dataDir: join(dir, 's3'), buckets: [testBucket] }),
   }
 }

@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 import type { AwsEndpoint } from '../../lib/local/aws-endpoint.ts'
 import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
 
-export type StackService = `kafka-${KafkaVersion}` | 'dynamodb' | 's3'
+export type StackService = `kafka-${KafkaVersion}` | 'dynamodb' | 's3' | 'registry'
 
 export const testBucket = 'fencepost-test'
 
@@ -29,6 +29,12 @@ export async function dynamoDbEndpoint(): Promise<AwsEndpoint> {
 export async function s3Endpoint(): Promise<AwsEndpoint & { readonly forcePathStyle: true }> {
   const { endpoint, region, credentials } = (await ask('s3')) as AwsEndpoint
   return { endpoint, region, credentials, forcePathStyle: true }
+}
+
+/** Of a real schema registry's Confluent API. */
+export async function registryUrl(): Promise<string> {
+  const { url } = (await ask('registry')) as { url: string }
+  return url
 }
 
 /** Tests share brokers and tables: names of topics, groups and transactional ids must be their own. */
