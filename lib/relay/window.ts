@@ -5,6 +5,7 @@ import { rejectionKey, type TransformCounts } from './compiled-relay.ts'
 import { type OpenLane, positionsText } from './lane.ts'
 import type { ReadLimits, ReadWindow } from './lane-reader.ts'
 import { recordsMaxNow } from './poison.ts'
+import { StoppedAtRecord, untilRecord } from './stopped-at-record.ts'
 import { TransformTurns } from './transform-turns.ts'
 import type { WindowSink } from './window-sink.ts'
 
@@ -12,7 +13,8 @@ export type Targets = ReadonlyMap<number, bigint>
 
 /**
  * Steps 5 to 11: relay one window of a lane, all of it or nothing. On return the lane's positions have moved and the
- * outputs, the dead letters and the offsets are committed together.
+ * outputs, the dead letters and the offsets are committed together. A record that the relay stops at is where the window
+ * ends; it is thrown when what comes before it is committed.
  *
  * @returns false when the log had nothing readable below the targets after all
  * @throws RelayError whose disposition says how the lane goes on (recover.ts); nothing of the window is visible then,
@@ -31,17 +33,17 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   const read = runtime.clock.now()
   const { sink } = lane
   const isSuspected = lane.attempts > 0 && limits.recordsMax === 1
-  const counts = await TransformTurns.of(runtime).take(isSuspected, async () => {
+  const { counts, until, stop } = await TransformTurns.of(runtime).take(isSuspected, async () => {
     await announce('transform')
     sink.reset()
-    const done = await transform(lane, window, sink) //                        7
+    const done = await transformUpToStop(lane, window, sink) //                7
     await announce('commit')
     return done
   })
   const transformed = runtime.clock.now()
-  await commitWindow(lane, sink, window.until) //                              8-10
+  await commitWindow(lane, sink, until) //                                     8-10
   const committed = runtime.clock.now()
-  lane.positions = window.until //                                             11
+  lane.positions = until //                                                    11
   lane.confirmed = true
   lane.commits++
   lane.committedAtMs = committed
@@ -51,6 +53,7 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   const timings = { readMs: read - began, transformMs: transformed - read, commitMs: committed - transformed }
   tell(lane, counts, sink.sizeBytes, timings)
   if (lane.session.reusable && runtime.relay.guarantee === 'exactly-once') sink.recycle()
+  if (stop) throw stop
   return true
 }
 
@@ -104,6 +107,26 @@ function noteRecords(lane: OpenLane, { records }: ReadWindow, { recordsMax }: Re
   const message = `record ${topic}/${partition}/${offset} ended the process ${deaths} times, alone, in its transform`
   lane.rejected.set(rejectionKey(topic, partition, offset), new RelayError('POISON_RECORD', message))
   lane.runtime.observer.alarm?.({ lane: lane.id.transactionalId, code: 'POISON_RECORD', message })
+}
+
+interface Transformed {
+  readonly counts: TransformCounts
+  /** What is committed with the sink's content. */
+  readonly until: ReadonlyMap<number, bigint>
+  /** Thrown once that is committed. */
+  readonly stop: StoppedAtRecord | null
+}
+
+/** A record that the relay stops at ends the window before it: what comes first is relayed, as if it had been read alone. */
+async function transformUpToStop(lane: OpenLane, window: ReadWindow, sink: WindowSink): Promise<Transformed> {
+  try {
+    return { counts: await transform(lane, window, sink), until: window.until, stop: null }
+  } catch (error) {
+    if (!(error instanceof StoppedAtRecord)) throw error
+    const until = untilRecord(window, error.record)
+    if (!hasMoved(lane.positions, until)) throw error
+    return { counts: error.before, until, stop: error }
+  }
 }
 
 function transform(lane: OpenLane, { records }: ReadWindow, sink: WindowSink): Promise<TransformCounts> {

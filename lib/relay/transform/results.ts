@@ -4,6 +4,7 @@ import { partitionFor } from '../../kafka/partitioner.ts'
 import type { KafkaRecord, Output } from '../../kafka/record.ts'
 import type { OutputSink, TransformCounts } from '../compiled-relay.ts'
 import type { OnError } from '../definition/relay-definition.ts'
+import { StoppedAtRecord } from '../stopped-at-record.ts'
 import type { Emission, TransformCall } from './call.ts'
 import { deadLetterForms } from './dead-letter.ts'
 import { encodeOutput } from './output.ts'
@@ -27,6 +28,7 @@ export class TransformResults {
   readonly #attempt: number
   readonly #clock: Clock
   readonly #counts = { records: 0, outputs: 0, deadLetters: 0, skipped: 0 }
+  #stop: StoppedAtRecord | null = null
 
   constructor(sink: OutputSink, policy: RejectionPolicy, attempt: number, clock: Clock) {
     this.#sink = sink
@@ -39,8 +41,12 @@ export class TransformResults {
     return { ...this.#counts }
   }
 
-  /** @throws RelayError RECORD_REJECTED_STOP where the relay says `onError: 'stop'` */
+  /**
+   * Records come in source order. Nothing is taken behind one that the relay stops at: what is before it may be committed.
+   * @throws RelayError RECORD_REJECTED_STOP where the relay says `onError: 'stop'`, and ever after
+   */
   settle(source: KafkaRecord, outcome: TransformOutcome): void {
+    if (this.#stop) throw this.#stop
     if (outcome instanceof RelayError) this.#reject(source, outcome)
     else this.#accept(source, outcome.emissions)
   }
@@ -60,11 +66,11 @@ export class TransformResults {
   }
 
   #reject(source: KafkaRecord, error: RelayError): void {
-    this.#counts.records++
     const { onError, deadLetters } = this.#policy
     if (onError === 'skip') this.#counts.skipped++
     else if (onError === 'dead-letter' && deadLetters !== null) this.#bury(deadLetters, source, error)
-    else throw stopAt(source, error, "mend the relay or the record's producer, then resume the lane")
+    else throw this.#stopAt(source, error, "mend the relay or the record's producer, then resume the lane")
+    this.#counts.records++
   }
 
   #bury(topic: string, source: KafkaRecord, error: RelayError): void {
@@ -77,7 +83,7 @@ export class TransformResults {
       this.#counts.deadLetters++
       return
     }
-    throw stopAt(
+    throw this.#stopAt(
       source,
       error,
       `'${topic}' refuses even its shortened dead letter: raise that topic's max.message.bytes`,
@@ -94,6 +100,11 @@ export class TransformResults {
     }
   }
 
+  #stopAt(source: KafkaRecord, error: RelayError, fix: string): StoppedAtRecord {
+    this.#stop = new StoppedAtRecord(source, error, recordId(source), fix, this.counts)
+    return this.#stop
+  }
+
   readonly #partitionCount = (topic: string): number => this.#sink.partitionCount(topic)
 }
 
@@ -108,12 +119,4 @@ export function rejectionOf(error: unknown, source: KafkaRecord): RelayError {
   }
   if (error.disposition !== 'reject-record') throw error
   return error
-}
-
-function stopAt(source: KafkaRecord, error: RelayError, fix: string): RelayError {
-  const { topic, partition, offset } = source
-  return new RelayError('RECORD_REJECTED_STOP', `record ${recordId(source)} cannot pass (${error.message}); ${fix}`, {
-    context: { topic, partition, offset: String(offset), rejectedBy: error.code },
-    cause: error,
-  })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, defineRelay, json, nullable, topic } from '../../../lib/index.ts'
 import type { Header, OutputRecord } from '../../../lib/kafka/record.ts'
-import { resumeLane, setTopicConfig } from '../../helpers/operator.ts'
+import { fenceOf, resumeLane, setTopicConfig } from '../../helpers/operator.ts'
 import { recordsCommitted } from '../../helpers/read-committed.ts'
 import { type Names, type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { onlyLane, ring, stopOf } from '../../helpers/ringing.ts'
@@ -54,14 +54,17 @@ describe('a record that cannot be decoded', () => {
     expect(await world.delivered()).toEqual(['1', '2', '3'])
   })
 
-  test('stops the lane where the relay says so, before anything of its window is visible', async () => {
+  test('stops the lane where the relay says so, behind all that comes before it', async () => {
     const world = await relayWorld({ define: counting('stop') })
     await append(world, [...good, bad, ...good])
     const stop = await stopOf(ring(await world.container()))
     expect(stop.code).toBe('RECORD_REJECTED_STOP')
     expect(stop.message).toContain(`record ${world.names.source}/0/3 cannot pass (DECODE_FAILED`)
     expect(stop.message).toContain("mend the relay or the record's producer, then resume the lane")
-    expect(await world.delivered()).toEqual([])
+    expect(await world.delivered()).toEqual(['1', '2', '3'])
+    const { committedUntil, dirty } = await fenceOf(world.fences, world.lane().transactionalId)
+    expect([committedUntil, dirty]).toEqual([new Map([[0, 3n]]), false])
+    expect((await stopOf(ring(await world.container()))).message, 'another ring finds the same stop').toBe(stop.message)
     await resumeLane(world)
     await ring(await world.container({ define: counting('skip') }))
     expect(await world.delivered()).toEqual(['1', '2', '3', '1', '2', '3'])
