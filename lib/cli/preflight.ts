@@ -3,42 +3,35 @@ import { Command } from 'commander'
 import { systemClock, systemRandom } from '../clock.ts'
 import { messageOf, RelayError } from '../errors.ts'
 import { createDynamoDbFenceStore } from '../fencing/dynamodb-fence-store.ts'
-import type { KafkaConnectionConfig } from '../kafka/connection-config.ts'
 import { createCluster } from '../kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../kafka/kafkajs-transport.ts'
-import { findRunningStack, type RunningStack } from '../local/dev/running-stack.ts'
 import { aclCommand, kafkaAcls } from '../preflight/acls.ts'
 import { readBucket } from '../preflight/facts/bucket-store.ts'
 import type { MappingFacts } from '../preflight/facts/facts.ts'
 import { mappingsOfAccount } from '../preflight/facts/mapping-store.ts'
-import { type AwsPlace, readTable } from '../preflight/facts/table-store.ts'
-import { mappingsOfTemplate } from '../preflight/facts/template.ts'
+import { readTable } from '../preflight/facts/table-store.ts'
+import { mappingsOfTemplate, sweepEveryMsOf } from '../preflight/facts/template.ts'
 import { preflight as examine, type PreflightReport } from '../preflight/preflight.ts'
 import type { CompiledRelay } from '../relay/compiled-relay.ts'
-import { parseDeploymentConfig } from '../relay/config/config.ts'
-import { secured } from '../relay/connect-deployment.ts'
 import { minutes } from '../units.ts'
-import { askDeadline, environmentHelp, environmentOf, untilInterrupted } from './deployment.ts'
+import { askDeadline, environmentHelp, untilInterrupted } from './deployment.ts'
 import { loadRelay } from './load-relay.ts'
 import { brokersOption, dirOption, duration, jsonOption } from './options.ts'
+import { type Place, type PlaceOptions, placeOf, storePlace } from './preflight-place.ts'
 import { preflightLines } from './preflight-text.ts'
-import { type SecurityOptions, securityOptions } from './security-options.ts'
+import { securityOptions } from './security-options.ts'
 import { CommandFailed, type Terminal } from './terminal.ts'
 
-interface Options extends SecurityOptions {
-  readonly relay?: readonly string[]
-  readonly prefix?: string
-  readonly brokers?: readonly string[]
-  readonly table?: string
-  readonly bucket?: string
+interface Options extends PlaceOptions {
   readonly template?: string
   readonly function?: readonly string[]
-  readonly sweepEvery: number
-  readonly acceptWeakTopics?: boolean
+  readonly sweepEvery?: number
   readonly acls?: string | true
-  readonly dir: string
   readonly json?: boolean
 }
+
+/** As `serverless.yml` has it unless it says otherwise. */
+const sweepEveryMsDefault = minutes(15)
 
 const help = `
 Asks brokers, fence table and event source mappings for everything that the promise rests on, and says at once all that
@@ -66,7 +59,11 @@ export function preflightCommand(terminal: Terminal): Command {
     .option('--bucket <name>', 'the snapshot bucket, where there is one')
     .option('--template <file>', 'a packaged CloudFormation template (JSON): its event source mappings')
     .option('--function <names...>', 'deployed functions: their event source mappings')
-    .option('--sweep-every <duration>', 'how often the sweep rings', duration('1m', '7d'), minutes(15))
+    .option(
+      '--sweep-every <duration>',
+      "how often the sweep rings (default: the template's, else 15m)",
+      duration('1m', '7d'),
+    )
     .option('--accept-weak-topics', 'accept topics that lose records with a single broker')
     .option('--acls [principal]', 'print the Kafka ACLs that the relays need, as commands, and do nothing else')
     .addOption(dirOption())
@@ -77,26 +74,13 @@ export function preflightCommand(terminal: Terminal): Command {
     )
 }
 
-/** Where the deployment is, whether it is known from an environment or from a stack that runs here. */
-interface Place {
-  readonly prefix: string
-  readonly kafka: KafkaConnectionConfig
-  readonly table: string
-  readonly dynamoDb: AwsPlace
-  readonly s3: AwsPlace
-  readonly bucket: string | null
-  readonly relays: readonly string[]
-  readonly transactionTimeoutMs: number
-  readonly partialFailures: boolean
-  readonly weakTopicsAccepted: boolean
-  readonly localStores: boolean
-}
-
 async function preflight(options: Options, terminal: Terminal): Promise<void> {
   const place = await placeOf(options)
   const relays = await Promise.all(place.relays.map(loadRelay))
-  const mappings = await mappingsOf(options)
-  const report = await untilInterrupted(terminal, examineAt(place, relays, mappings, options.sweepEvery))
+  const template = options.template === undefined ? null : await readTemplate(options.template)
+  const mappings = [...mappingsOfTemplate(template), ...(await mappingsOfAccount(options.function ?? [], {}))]
+  const sweepEveryMs = options.sweepEvery ?? sweepEveryMsOf(template) ?? sweepEveryMsDefault
+  const report = await untilInterrupted(terminal, examineAt(place, relays, mappings, sweepEveryMs))
   const lines = options.json ? [JSON.stringify(report)] : preflightLines(report, terminal)
   for (const line of lines) terminal.out(line)
   if (!report.ok) throw new CommandFailed()
@@ -121,65 +105,6 @@ async function examineAt(
     fences.close()
     await cluster.close()
   }
-}
-
-async function placeOf(options: Options): Promise<Place> {
-  const saysWhere = options.brokers !== undefined || Boolean(process.env.FENCEPOST_BROKERS)
-  const stack = saysWhere ? null : await findRunningStack(options.dir)
-  return stack ? placeOfStack(stack, options) : placeOfEnvironment(options)
-}
-
-function placeOfStack(stack: RunningStack, { relay, prefix, acceptWeakTopics = false }: Options): Place {
-  const { region, credentials, table, bucket, transactionTimeoutMs, ownBrokers } = stack
-  return {
-    prefix: prefix ?? stack.prefix,
-    kafka: { clientId: 'fencepost-preflight', brokers: stack.brokers },
-    table,
-    dynamoDb: { endpoint: stack.dynamoDb, region, credentials },
-    s3: { endpoint: stack.s3, region, credentials },
-    bucket,
-    relays: relay ?? stack.relays,
-    transactionTimeoutMs,
-    partialFailures: false,
-    weakTopicsAccepted: acceptWeakTopics || ownBrokers,
-    localStores: true,
-  }
-}
-
-/** @throws RelayError CONFIG_INVALID naming all that is missing */
-function placeOfEnvironment(options: Options): Place {
-  const { relay = [], bucket = null, acceptWeakTopics = false } = options
-  const config = parseDeploymentConfig(environmentOf(options))
-  const { table, tableEndpoint, prefix, transactionTimeoutMs, partialFailures } = config
-  if (relay.length === 0) {
-    throw new RelayError('CONFIG_INVALID', 'no relay is given: name its module with --relay, as in relays/delays.ts')
-  }
-  return {
-    prefix,
-    kafka: secured(config),
-    table,
-    dynamoDb: tableEndpoint === undefined ? {} : { endpoint: tableEndpoint },
-    s3: {},
-    bucket,
-    relays: relay,
-    transactionTimeoutMs,
-    partialFailures,
-    weakTopicsAccepted: acceptWeakTopics || (config.acceptWeakTopics ?? false),
-    localStores: false,
-  }
-}
-
-function storePlace({ endpoint, region, credentials }: AwsPlace) {
-  return {
-    ...(typeof endpoint === 'string' && { endpoint }),
-    ...(typeof region === 'string' && { region }),
-    ...(typeof credentials === 'object' && { credentials }),
-  }
-}
-
-async function mappingsOf({ template, function: functions = [] }: Options): Promise<readonly MappingFacts[]> {
-  const packaged = template === undefined ? [] : mappingsOfTemplate(await readTemplate(template))
-  return [...packaged, ...(await mappingsOfAccount(functions, {}))]
 }
 
 async function readTemplate(file: string): Promise<unknown> {

@@ -83,13 +83,13 @@ export const soundMapping: MappingFacts = {
   enabled: told(true),
   functionTimeoutMs: told(minutes(5)),
   functionPartialFailures: told(true),
+  functionTransactionTimeoutMs: told(null),
 }
 
 export const soundFacts: Facts = {
   relays: [copy],
   prefix,
   transactionTimeoutMs: minutes(15),
-  partialFailures: true,
   sweepEveryMs: minutes(15),
   weakTopicsAccepted: false,
   localStores: false,

@@ -173,7 +173,11 @@ function partialFailures({
 }
 
 /** R10: the broker must not abort a transaction that its function still works on. */
-function transactionOutlasts({ name, functionTimeoutMs }: MappingFacts, transactionTimeoutMs: number): Finding {
+function transactionOutlasts(
+  { name, functionTimeoutMs, functionTransactionTimeoutMs: own }: MappingFacts,
+  ofDeployment: number,
+): Finding {
+  const transactionTimeoutMs = own.told ? (own.value ?? ofDeployment) : ofDeployment
   const subject: Subject = {
     id: 'mapping.transaction-timeout',
     about: name,

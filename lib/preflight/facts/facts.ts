@@ -12,8 +12,6 @@ export interface Facts {
   readonly relays: readonly CompiledRelay[]
   readonly prefix: string
   readonly transactionTimeoutMs: number
-  /** The functions name failed lanes one by one (FENCEPOST_PARTIAL_FAILURES). */
-  readonly partialFailures: boolean
   /** How often the sweep rings. */
   readonly sweepEveryMs: number
   /** Topics that lose records with one broker are accepted (FENCEPOST_ACCEPT_WEAK_TOPICS). */
@@ -116,4 +114,6 @@ export interface MappingFacts {
   readonly functionTimeoutMs: Told<number>
   /** What the function itself believes of the mapping. */
   readonly functionPartialFailures: Told<boolean>
+  /** FENCEPOST_TRANSACTION_TIMEOUT_MS of the function; null: it has none of its own. */
+  readonly functionTransactionTimeoutMs: Told<number | null>
 }

@@ -1,5 +1,6 @@
 import type { EventSourceMappingConfiguration, FunctionConfiguration, LambdaClient } from '@aws-sdk/client-lambda'
 import { messageOf, RelayError } from '../../errors.ts'
+import { settings } from '../../relay/config/settings.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { MappingFacts } from './facts.ts'
 import type { AwsPlace } from './table-store.ts'
@@ -69,8 +70,14 @@ export function mappingFacts(mapping: EventSourceMappingConfiguration, ringing: 
     startingPosition: told(mapping.StartingPosition ?? 'not given'),
     enabled: told(mapping.State !== 'Disabled' && mapping.State !== 'Disabling'),
     functionTimeoutMs: ringing.Timeout === undefined ? untold(notSaid) : told(ringing.Timeout * 1_000),
-    functionPartialFailures: told(ringing.Environment?.Variables?.FENCEPOST_PARTIAL_FAILURES === 'true'),
+    functionPartialFailures: told(ringing.Environment?.Variables?.[settings.partialFailures.env] === 'true'),
+    functionTransactionTimeoutMs: told(transactionTimeoutOf(ringing)),
   }
+}
+
+function transactionTimeoutOf({ Environment: environment }: FunctionConfiguration): number | null {
+  const set = environment?.Variables?.[settings.transactionTimeoutMs.env]
+  return set === undefined ? null : Number(set)
 }
 
 const notSaid = 'Lambda does not say'

@@ -14,14 +14,7 @@ import { readTopics } from './read-topics.ts'
 export interface PreflightPlace
   extends Pick<
     Facts,
-    | 'prefix'
-    | 'relays'
-    | 'transactionTimeoutMs'
-    | 'partialFailures'
-    | 'sweepEveryMs'
-    | 'weakTopicsAccepted'
-    | 'localStores'
-    | 'mappings'
+    'prefix' | 'relays' | 'transactionTimeoutMs' | 'sweepEveryMs' | 'weakTopicsAccepted' | 'localStores' | 'mappings'
   > {
   readonly cluster: Cluster
   readonly fences: FenceStore

@@ -1,3 +1,5 @@
+import { settings } from '../../relay/config/settings.ts'
+import { minutes } from '../../units.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { MappingFacts } from './facts.ts'
 
@@ -8,6 +10,8 @@ interface Resource {
 }
 
 const computed = 'computed when it is deployed'
+const partialFailures = settings.partialFailures.env
+const transactionTimeout = settings.transactionTimeoutMs.env
 const mappingType = 'AWS::Lambda::EventSourceMapping'
 const functionTypes = ['AWS::Lambda::Function', 'AWS::Serverless::Function']
 /** CloudFormation's default, in seconds. */
@@ -82,6 +86,7 @@ function mappingOf(
     enabled: flagAt(properties, 'Enabled', true),
     functionTimeoutMs: timeoutOf(ringing),
     functionPartialFailures: believedBy(ringing),
+    functionTransactionTimeoutMs: transactionTimeoutOf(ringing),
   }
 }
 
@@ -117,7 +122,37 @@ function timeoutOf(ringing: Resource | undefined): Told<number> {
   return seconds.told ? told(seconds.value * 1_000) : seconds
 }
 
+const variablesOf = (ringing: Resource): unknown => at(at(ringing.Properties, 'Environment'), 'Variables')
+
+function transactionTimeoutOf(ringing: Resource | undefined): Told<number | null> {
+  if (ringing === undefined) return untold(noFunction)
+  const variables = variablesOf(ringing)
+  return at(variables, transactionTimeout) === undefined ? told(null) : numberAt(variables, transactionTimeout, 0)
+}
+
 function believedBy(ringing: Resource | undefined): Told<boolean> {
   if (ringing === undefined) return untold(noFunction)
-  return flagAt(at(at(ringing.Properties, 'Environment'), 'Variables'), 'FENCEPOST_PARTIAL_FAILURES', false)
+  return flagAt(variablesOf(ringing), partialFailures, false)
 }
+
+/** How often the schedules of a template ring their sweeps, the slowest; null: none is seen in it. */
+export function sweepEveryMsOf(template: unknown): number | null {
+  const resources = resourcesOf(template)
+  const rates = Object.values(resources).flatMap(({ Properties: properties = {} }) => {
+    const everyMs = rateMs(properties.ScheduleExpression)
+    const targets = [properties.Targets, properties.Target].flatMap((target) => functionOf(resources, target) ?? [])
+    return everyMs !== null && targets.some(isSweep) ? [everyMs] : []
+  })
+  return rates.length === 0 ? null : Math.max(...rates)
+}
+
+const isSweep = ({ Properties: properties }: Resource): boolean =>
+  /sweep$/i.test(String(properties?.FunctionName ?? ''))
+
+/** `rate(15 minutes)`; those by cron are not judged. */
+function rateMs(expression: unknown): number | null {
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(String(expression)) ?? []
+  return count === undefined || unit === undefined ? null : Number(count) * minutes(minutesOf[unit] ?? 0)
+}
+
+const minutesOf: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_440 }

@@ -318,6 +318,12 @@ const faults: readonly Fault[] = [
     about: 'OrdersMapping',
     found: '600000 ms',
   },
+  {
+    id: 'mapping.transaction-timeout',
+    facts: mapping({ functionTransactionTimeoutMs: told(minutes(5)) }),
+    about: 'OrdersMapping',
+    found: '300000 ms',
+  },
 ]
 
 function recordOf() {

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { MappingFacts } from '../../../lib/preflight/facts/facts.ts'
 import { mappingFacts } from '../../../lib/preflight/facts/mapping-store.ts'
-import { mappingsOfTemplate } from '../../../lib/preflight/facts/template.ts'
+import { mappingsOfTemplate, sweepEveryMsOf } from '../../../lib/preflight/facts/template.ts'
 import { told, untold } from '../../../lib/preflight/finding.ts'
+import { days, hours, minutes } from '../../../lib/units.ts'
+
+const environment = { FENCEPOST_PARTIAL_FAILURES: 'true', FENCEPOST_TRANSACTION_TIMEOUT_MS: '360000' }
 
 const relayFunction = {
   Type: 'AWS::Lambda::Function',
-  Properties: { Timeout: 300, Environment: { Variables: { FENCEPOST_PARTIAL_FAILURES: 'true' } } },
+  Properties: { Timeout: 300, Environment: { Variables: environment } },
 }
 
 const selfManaged = {
@@ -48,6 +51,7 @@ const sound: MappingFacts = {
   enabled: told(true),
   functionTimeoutMs: told(300_000),
   functionPartialFailures: told(true),
+  functionTransactionTimeoutMs: told(360_000),
 }
 
 describe('a packaged template', () => {
@@ -119,8 +123,30 @@ describe('a packaged template', () => {
   })
 })
 
+describe('the sweep of a packaged template', () => {
+  const sweepFunction = { Type: 'AWS::Lambda::Function', Properties: { FunctionName: 'shop-orders-sweep' } }
+  const rule = (expression: string, id = 'SweepFunction') => ({
+    Type: 'AWS::Events::Rule',
+    Properties: { ScheduleExpression: expression, Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] }, Id: 's' }] },
+  })
+  const every = (others: object) => sweepEveryMsOf(template(selfManaged, { SweepFunction: sweepFunction, ...others }))
+
+  test('rings as its schedule says, the slowest of several', () => {
+    expect(every({ R: rule('rate(15 minutes)') })).toBe(minutes(15))
+    expect(every({ R: rule('rate(15 minutes)'), S: rule('rate(1 hour)') })).toBe(hours(1))
+    const schedule = { ScheduleExpression: 'rate(1 day)', Target: { Arn: { 'Fn::GetAtt': ['SweepFunction', 'Arn'] } } }
+    expect(every({ R: { Type: 'AWS::Scheduler::Schedule', Properties: schedule } })).toBe(days(1))
+  })
+
+  test('is not known without one, or with one by cron, or of another function', () => {
+    expect(every({})).toBeNull()
+    expect(every({ R: rule('cron(0 12 * * ? *)') })).toBeNull()
+    expect(every({ R: rule('rate(1 minute)', 'OrdersFunction') })).toBeNull()
+  })
+})
+
 describe('a mapping of the account', () => {
-  const ringing = { Timeout: 300, Environment: { Variables: { FENCEPOST_PARTIAL_FAILURES: 'true' } } }
+  const ringing = { Timeout: 300, Environment: { Variables: environment } }
 
   test('is read as one of a template is', () => {
     const found = {
@@ -159,6 +185,7 @@ describe('a mapping of the account', () => {
       consumerGroup: untold('Lambda does not say'),
       functionTimeoutMs: untold('Lambda does not say'),
       functionPartialFailures: told(false),
+      functionTransactionTimeoutMs: told(null),
     })
   })
 })
