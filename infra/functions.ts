@@ -16,6 +16,8 @@ export interface ServerlessFunction {
   readonly environment: Readonly<Record<string, Value>>
   readonly events: readonly { readonly schedule: Readonly<Record<string, Value>> }[]
   readonly reservedConcurrency?: number
+  readonly maximumRetryAttempts?: 0
+  readonly maximumEventAge?: number
   readonly vpc?: DeploymentPlan['vpc']
   package?: { readonly artifact: string }
 }
@@ -47,9 +49,18 @@ function serverlessFunction(plan: DeploymentPlan, relay: RelayPlan, one: Functio
     role: sub(`\${${roleId(one.key)}.Arn}`),
     environment: functionEnvironment(plan, relay, one),
     events: one.everyMinutes === null ? [] : [{ schedule: { rate: [rate(one.everyMinutes)] } }],
+    ...(one.everyMinutes !== null && onlyOnce(one.everyMinutes)),
     ...(limit !== undefined && { reservedConcurrency: limit }),
     ...(plan.vpc !== undefined && { vpc: plan.vpc }),
   }
 }
+
+/**
+ * Lambda would repeat a scheduled invocation that failed, and keep those for which there was no room, for hours: late ones
+ * upon late ones. The next one comes anyway, and does the work of all.
+ */
+const onlyOnce = (everyMinutes: number) =>
+  ({ maximumRetryAttempts: 0, maximumEventAge: Math.min(everyMinutes * 60, eventAgeSecondsMax) }) as const
+const eventAgeSecondsMax = 21_600
 
 const rate = (minutes: number): string => (minutes === 1 ? 'rate(1 minute)' : `rate(${minutes} minutes)`)

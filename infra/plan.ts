@@ -31,7 +31,6 @@ export interface RelayPlan extends Omit<RelaySettings, 'latency' | 'trigger' | '
   readonly commitGroup: string
   readonly bellGroup: string
   readonly memoryMb: number
-  readonly transactionTimeoutMs: number
   readonly functions: readonly FunctionPlan[]
 }
 
@@ -45,6 +44,7 @@ export interface FunctionPlan {
   /** Which of `functions/*.ts` it is. */
   readonly entry: Entry
   readonly timeoutSeconds: number
+  readonly transactionTimeoutMs: number
   readonly everyMinutes: number | null
 }
 
@@ -98,6 +98,7 @@ function planRelay(name: string, settings: RelaySettings, facts: RelayFacts, aro
       role,
       entry,
       timeoutSeconds: timeoutMs / seconds(1),
+      transactionTimeoutMs: timeoutMs + transactionOutlastsMs,
       everyMinutes,
     }
   }
@@ -110,7 +111,6 @@ function planRelay(name: string, settings: RelaySettings, facts: RelayFacts, aro
     commitGroup: group,
     bellGroup: `${group}.bell`,
     memoryMb: memory,
-    transactionTimeoutMs: Math.max(bellTimeoutMs, sweepTimeoutMs) + transactionOutlastsMs,
     functions: [
       plan('bell', isPull ? 'pull' : 'relay', bellTimeoutMs, isPull ? trigger.everyMinutes : null),
       plan('sweep', 'sweep', sweepTimeoutMs, around.sweepMinutes),

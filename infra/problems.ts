@@ -54,7 +54,7 @@ function functionProblems(path: string, relay: RelayPlan, one: FunctionPlan): Pr
   }
   const timing = timingProblems({
     functionTimeoutMs: one.timeoutSeconds * seconds(1),
-    transactionTimeoutMs: relay.transactionTimeoutMs,
+    transactionTimeoutMs: one.transactionTimeoutMs,
     commitReserveMs: milliseconds('commitReserveMs'),
     leaseMs: milliseconds('leaseMs'),
     renewEveryMs: milliseconds('renewEveryMs'),

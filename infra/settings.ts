@@ -105,7 +105,7 @@ export const deploymentSettings = v.strictObject({
   vpc: v.optional(vpc),
   protect: v.optional(v.boolean('true or false'), true),
   snapshots: v.optional(v.boolean('true or false'), false),
-  sweep: v.optional(duration('1m', '12h'), '15m'),
+  sweep: v.optional(duration('1m', '8h'), '15m'),
   logRetentionDays: v.optional(whole(1, 3_653), 30),
   alarms: v.optional(v.union([v.boolean(), v.strictObject({ topic: topicArn })], 'true, false or { topic }'), true),
   dashboard: v.optional(v.boolean('true or false'), true),

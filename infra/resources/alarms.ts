@@ -18,6 +18,8 @@ interface Alarm {
   readonly under?: number
   readonly periodSeconds: number
   readonly periods: number
+  /** Of so many, where they need not follow each other. Default: of `periods`. */
+  readonly outOf?: number
   /** Default: no data is no news. */
   readonly missing?: 'breaching'
 }
@@ -52,7 +54,8 @@ function relayAlarms(plan: DeploymentPlan, relay: RelayPlan): Alarm[] {
     ],
   })
   const told = { over: 0, periodSeconds: steadySeconds, periods: 1 }
-  const swept = { periodSeconds: sweepSeconds, periods: 1 }
+  // Sweeps and periods begin at times of their own: now and then a period has none.
+  const swept = { periodSeconds: sweepSeconds, periods: 1, outOf: 2 }
   return [
     {
       id: 'LaneStopped',
@@ -75,6 +78,7 @@ function relayAlarms(plan: DeploymentPlan, relay: RelayPlan): Alarm[] {
       over: relay.lagAlarm,
       periodSeconds: sweepSeconds,
       periods: 2,
+      outOf: 3,
     },
     {
       id: 'FenceAge',
@@ -136,7 +140,7 @@ function resourceOf(alarm: Alarm, plan: DeploymentPlan, relay: RelayPlan, action
       ComparisonOperator: alarm.under === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
       Threshold: alarm.under ?? alarm.over ?? 0,
       Period: alarm.periodSeconds,
-      EvaluationPeriods: alarm.periods,
+      EvaluationPeriods: alarm.outOf ?? alarm.periods,
       DatapointsToAlarm: alarm.periods,
       TreatMissingData: alarm.missing ?? 'notBreaching',
       ...actions,

@@ -9,14 +9,14 @@ import { fenceTableId } from './fence-table.ts'
 export function functionEnvironment(
   plan: DeploymentPlan,
   relay: RelayPlan,
-  { entry }: FunctionPlan,
+  { entry, transactionTimeoutMs }: FunctionPlan,
 ): Readonly<Record<string, Value>> {
   return {
     [settings.prefix.env]: plan.prefix,
     [settings.brokers.env]: brokerList(plan),
     [settings.table.env]: ref(fenceTableId),
     [settings.generation.env]: String(plan.generation),
-    [settings.transactionTimeoutMs.env]: String(relay.transactionTimeoutMs),
+    [settings.transactionTimeoutMs.env]: String(transactionTimeoutMs),
     ...(entry === 'pull' && { [settings.linger.env]: String(relay.trigger.kind === 'linger') }),
     ...(entry === 'relay' && { [settings.partialFailures.env]: String(relay.trigger.kind === 'provisioned') }),
     ...securityEnvironment(plan),

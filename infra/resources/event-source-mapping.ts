@@ -70,7 +70,7 @@ function cluster(plan: DeploymentPlan, relay: RelayPlan): Readonly<Record<string
   }
 }
 
-/** A mapping to MSK takes its network from the cluster. */
+/** A mapping to MSK takes network and authorities from the cluster. */
 function accessConfigurations({ auth, privateCa, vpc, msk }: DeploymentPlan): Value[] {
   const network =
     msk === undefined && vpc !== undefined
@@ -81,7 +81,7 @@ function accessConfigurations({ auth, privateCa, vpc, msk }: DeploymentPlan): Va
       : []
   return [
     ...loginConfiguration(auth),
-    ...(privateCa === undefined ? [] : [{ Type: 'SERVER_ROOT_CA_CERTIFICATE', URI: privateCa }]),
+    ...(privateCa === undefined || msk !== undefined ? [] : [{ Type: 'SERVER_ROOT_CA_CERTIFICATE', URI: privateCa }]),
     ...network,
   ]
 }

@@ -36,7 +36,9 @@ export class WorkingContainers {
   async #working(): Promise<readonly string[]> {
     const busy = this.#its.host.containers().filter(({ state }) => state === 'busy')
     const ids = new Set(busy.map(({ id }) => id))
-    return (await this.#its.holders()).filter((container) => ids.has(container))
+    // A fence table that is silent for a moment tells of nobody; the next look may.
+    const holders = await this.#its.holders().catch(() => [])
+    return holders.filter((container) => ids.has(container))
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -14,11 +14,27 @@ export async function packagedTemplate(service: string): Promise<Deployed> {
   const { Resources } = JSON.parse(await readFile(templateFile(service), 'utf8')) as {
     readonly Resources: Readonly<Record<string, TemplateResource>>
   }
-  const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')
-  return { resources: Resources, functions: functions.map(({ Properties }) => factsOf(Properties)) }
+  const functions = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::Lambda::Function')
+  return {
+    resources: Resources,
+    functions: functions.map(([id, { Properties }]) => ({
+      ...factsOf(Properties),
+      schedule: scheduleOf(id, Resources),
+    })),
+  }
 }
 
-function factsOf(its: Tree): FunctionFacts {
+/** The rule that names the function, and what is said of its invocations. */
+function scheduleOf(id: string, resources: Readonly<Record<string, TemplateResource>>): FunctionFacts['schedule'] {
+  const naming = (type: string) =>
+    Object.values(resources).find(
+      ({ Type, Properties }) => Type === type && JSON.stringify(Properties).includes(`"${id}"`),
+    )
+  if (!naming('AWS::Events::Rule')) return null
+  return { retries: naming('AWS::Lambda::EventInvokeConfig')?.Properties.MaximumRetryAttempts }
+}
+
+function factsOf(its: Tree): Omit<FunctionFacts, 'schedule'> {
   const code = its.Code as Tree
   const architectures = its.Architectures as readonly string[] | undefined
   return {

@@ -31,6 +31,7 @@ export function deployedOf(plan: DeploymentPlan): Deployed {
     timeoutSeconds: one.timeout,
     role: one.role,
     environment: one.environment,
+    schedule: one.events.length === 0 ? null : { retries: one.maximumRetryAttempts },
   }))
   const resources: Readonly<Record<string, TemplateResource>> = template(plan).Resources
   return { functions, resources }

@@ -20,6 +20,8 @@ export interface FunctionFacts {
   readonly timeoutSeconds: number
   readonly role: unknown
   readonly environment: Tree
+  /** Rung by a schedule, and how often an invocation that failed is repeated. */
+  readonly schedule: { readonly retries: unknown } | null
 }
 
 export interface Deployed {
@@ -55,7 +57,7 @@ const groupOf = ({ Properties }: TemplateResource): unknown =>
 const repeated = (values: readonly unknown[]): string[] =>
   values.filter((value, index) => values.indexOf(value) !== index).map(String)
 
-const retrySettings = [
+const mappingRetrySettings = [
   'FunctionResponseTypes',
   'BisectBatchOnFunctionError',
   'MaximumRetryAttempts',
@@ -89,7 +91,9 @@ const mappingAssertions: readonly Assertion[] = [
   {
     says: 'settings of retries exist in provisioned mode only',
     faults: (deployed) =>
-      unless(mappings(deployed), (its) => retrySettings.every((name) => name in its.Properties === isProvisioned(its))),
+      unless(mappings(deployed), (its) =>
+        mappingRetrySettings.every((name) => name in its.Properties === isProvisioned(its)),
+      ),
   },
   {
     says: 'provisioned mappings wait for nothing, retry without end, halve nothing and report lane by lane',
@@ -155,6 +159,14 @@ const functionAssertions: readonly Assertion[] = [
         const isKnown = given.every((name) => known.has(name) || name.startsWith('FENCEPOST_SECRET_'))
         return isKnown && [settings.prefix, settings.brokers, settings.table].every(({ env }) => environment[env])
       }),
+  },
+  {
+    says: 'an invocation by a schedule is not repeated: the next one does its work',
+    faults: (deployed) => functionFaults(deployed, ({ schedule }) => schedule === null || schedule.retries === 0),
+  },
+  {
+    says: 'every relay is swept by a schedule',
+    faults: (deployed) => functionFaults(deployed, ({ key, schedule }) => !key.endsWith('-sweep') || schedule !== null),
   },
   {
     says: 'no function has a password or a private key in its environment',

@@ -57,6 +57,18 @@ describe.each(['4.1', '3.9'] as const)('a sweep, Kafka %s', (version) => {
     expect(await world.delivered()).toEqual(values)
   })
 
+  test('tells how far each lane is behind and since when, as it finds them and not as it leaves them', async () => {
+    const { world, lane } = await relayedFive({ version })
+    const { transactionalId } = lane
+    await editFence(world.fences, transactionalId, { committedAtMs: Date.now() - days(1) })
+    await world.produce(3)
+    const told: Parameters<NonNullable<RelayObserver['laneSwept']>>[0][] = []
+    await sweep(await world.container({ observer: { laneSwept: (event) => told.push(event) } }))
+    expect(told).toMatchObject([{ lane: transactionalId, lagOffsets: 3 }])
+    expect(told[0]?.committedAgeMs).toBeGreaterThanOrEqual(days(1))
+    expect(told[0]?.committedAgeMs).toBeLessThan(days(1) + 60_000)
+  })
+
   test('commits an offset again that Kafka has forgotten, from the fence record', async () => {
     const { world, lane, values } = await relayedFive({ version })
     await deleteGroup(world.cluster, lane)

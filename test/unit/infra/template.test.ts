@@ -80,6 +80,8 @@ const planted: readonly [says: RegExp, plant: (deployed: Mutable) => void][] = [
   [/Node 24 and arm64/, (deployed) => set(first(deployed), 'architecture', 'x86_64')],
   [/within 14 minutes/, (deployed) => set(first(deployed), 'timeoutSeconds', 841)],
   [/none that they do not know/, (deployed) => set(environment(deployed), 'FENCEPOST_TABEL', 'x')],
+  [/is not repeated/, (deployed) => set(last(deployed), 'schedule', { retries: 2 })],
+  [/is swept by a schedule/, (deployed) => set(sweepOf(deployed), 'schedule', null)],
   [/password or a private key/, (deployed) => set(environment(deployed), 'FENCEPOST_SASL_PASSWORD', 'x')],
   [/a role of its own/, (deployed) => set(first(deployed), 'role', last(deployed).role)],
   [/listen to it, and no others/, (deployed) => set(environment(deployed), 'FENCEPOST_PARTIAL_FAILURES', 'false')],
@@ -112,6 +114,7 @@ const of = (resources: unknown, id: string): Mutable => as(as(as(resources)[id])
 const functionsOf = (deployed: Mutable): Mutable[] => deployed.functions as unknown as Mutable[]
 const first = (deployed: Mutable): Mutable => as(functionsOf(deployed)[0])
 const last = (deployed: Mutable): Mutable => as(functionsOf(deployed).at(-1))
+const sweepOf = (deployed: Mutable): Mutable => as(functionsOf(deployed)[1])
 const environment = (deployed: Mutable): Mutable => as(first(deployed).environment)
 const set = (target: Mutable, name: string, value: unknown): void => void Object.assign(target, { [name]: value })
 const push = (list: unknown, item: string): void => void (list as string[]).push(item)

@@ -13,8 +13,16 @@ function scene(holders: readonly string[], states: Readonly<Record<string, 'busy
     containers: () => Object.entries(states).map(([id, state]) => ({ id, state })),
     kill: (id: string) => killed.push({ id, atMs: clock.now() - began }) > 0,
   } as unknown as LambdaHost
-  const parts = { host, perMinute, holders: async () => holders, clock, random: seededRandom(7) }
-  return { clock, killed, killer: new Killer(parts) }
+  let silent = false
+  const look = async () => {
+    if (silent) throw new Error('the fence table does not answer')
+    return holders
+  }
+  const parts = { host, perMinute, holders: look, clock, random: seededRandom(7) }
+  const setSilent = (value: boolean) => {
+    silent = value
+  }
+  return { clock, killed, killer: new Killer(parts), setSilent }
 }
 
 async function runFor(ms: number, { clock, killer }: ReturnType<typeof scene>): Promise<void> {
@@ -58,4 +66,14 @@ test('only kills that ended an invocation count, each once', async () => {
   it.killer.note(ending('a', 'Runtime.ExitError'))
   it.killer.note(ending('a', 'Runtime.ExitError'))
   expect(it.killer.fired).toBe(1)
+})
+
+test('a fence table that does not answer for a while keeps it waiting, and no longer', async () => {
+  const it = scene(['a'], { a: 'busy' })
+  it.setSilent(true)
+  await runFor(10_000, it)
+  expect(it.killed).toEqual([])
+  it.setSilent(false)
+  await runFor(10_000, it)
+  expect(it.killed.length).toBeGreaterThan(5)
 })
