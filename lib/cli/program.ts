@@ -16,6 +16,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./demo.ts')).demoCommand,
   },
   {
+    name: 'init',
+    about: 'make a folder for a relay of your own: relay, test, serverless.yml',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'dev',
     about: 'run Kafka, DynamoDB, S3 and your relays as functions on this machine until Ctrl-C',
     load: async () => (await import('./dev.ts')).devCommand,
@@ -54,6 +59,11 @@ const commands: readonly CommandEntry[] = [
     name: 'resume',
     about: 'let stopped lanes go on from where they are',
     load: async () => (await import('./resume.ts')).resumeCommand,
+  },
+  {
+    name: 'rollback',
+    about: 'let an older deployment have the lanes again, after serverless rollback',
+    load: async () => (await import('./rollback.ts')).rollbackCommand,
   },
   {
     name: 'redrive',

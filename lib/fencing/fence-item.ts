@@ -6,6 +6,7 @@ import {
   type FenceStop,
   formatVersion,
   type SnapshotPointer,
+  type Withdrawal,
 } from './fence-record.ts'
 
 /** A DynamoDB attribute as it is written: `N` is a decimal string and holds every int64 exactly. */
@@ -105,6 +106,7 @@ const snapshot = shape<SnapshotPointer>({
   changelogTopicId: text,
   atMs: integer,
 })
+const withdrawal = shape<Withdrawal>({ above: integer, upTo: integer, atMs: integer })
 const stopped = shape<FenceStop>({ code: text, message: text, atMs: integer })
 
 /** Format 1. Attribute names are the field names: an operator reads the table in the console. */
@@ -133,6 +135,7 @@ const fenceFields: Fields<Omit<FenceRecord, 'formatVersion'>> = {
   wakeAtMs: nullable(integer),
   generation: integer,
   generationAtMs: integer,
+  withdrawn: nullable(withdrawal),
 }
 
 /** Some or all fields of a record as attributes. */

@@ -48,10 +48,19 @@ export interface FenceRecord {
   /** Deployment that owns the lane, and since when: an older one stands down, later takes over (a rollback). */
   readonly generation: number
   readonly generationAtMs: number
+  /** Deployments that an operator has withdrawn: they stand down whatever came after them. null: none ever. */
+  readonly withdrawn: Withdrawal | null
 }
 
 /** A reader refuses newer formats; a writer of format 1 may add attributes, which older writers leave alone. */
 export const formatVersion = 1
+
+/** Generations above `above`, up to `upTo`. */
+export interface Withdrawal {
+  readonly above: number
+  readonly upTo: number
+  readonly atMs: number
+}
 
 export interface FenceOwner {
   /** New at each acquire: tells one invocation's writes from any other's. */

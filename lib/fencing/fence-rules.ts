@@ -80,7 +80,13 @@ function isOlder(found: FenceRecord, { generation }: AcquireRequest): boolean {
 }
 
 function standsDownToNewer(found: FenceRecord, request: AcquireRequest): boolean {
+  if (isWithdrawn(found, request)) return true
   return isOlder(found, request) && request.nowMs < found.generationAtMs + rollbackAfterMs
+}
+
+/** Without an end: the functions of a bad deployment may be rung for as long as somebody keeps them. */
+function isWithdrawn({ withdrawn }: FenceRecord, { generation }: AcquireRequest): boolean {
+  return withdrawn !== null && generation !== null && generation > withdrawn.above && generation <= withdrawn.upTo
 }
 
 function newRecord(request: AcquireRequest): FenceRecord {
@@ -110,6 +116,7 @@ function newRecord(request: AcquireRequest): FenceRecord {
     wakeAtMs: null,
     generation: request.generation ?? 0,
     generationAtMs: request.nowMs,
+    withdrawn: null,
   }
 }
 

@@ -42,6 +42,9 @@ export interface LaneStatus {
   readonly lag: string
   readonly token: number | null
   readonly owner: { readonly container: string; readonly requestId: string; readonly leaseUntilMs: number } | null
+  /** Number of the deployment that owns the lane, and those that were withdrawn. */
+  readonly generation: number | null
+  readonly withdrawn: FenceRecord['withdrawn']
   readonly dirty: boolean
   /** Deaths at work since the position last moved. */
   readonly attempts: number
@@ -98,6 +101,8 @@ function laneStatus(facts: LaneFacts, transaction: OpenTransaction | null, nowMs
     lag: lag.toString(),
     token: record?.token ?? null,
     owner: record?.owner ? ownerOf(record.owner, record.leaseUntilMs) : null,
+    generation: record?.generation ?? null,
+    withdrawn: record?.withdrawn ?? null,
     dirty: record?.dirty ?? false,
     attempts: record?.attempts ?? 0,
     stopped: record?.stopped ?? null,

@@ -101,6 +101,8 @@ describe('a status', () => {
     lag: '0',
     token: 7,
     owner: null,
+    generation: 7,
+    withdrawn: null,
     dirty: false,
     attempts: 0,
     stopped: null,

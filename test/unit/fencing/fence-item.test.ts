@@ -50,6 +50,7 @@ const full: FenceRecord = {
   wakeAtMs: 1_767_225_700_000,
   generation: 7,
   generationAtMs: 1_767_225_000_000,
+  withdrawn: { above: 8, upTo: 9, atMs: 1_767_225_300_000 },
 }
 
 describe('format 1 of the fence record', () => {
@@ -74,8 +75,8 @@ describe('format 1 of the fence record', () => {
   })
 
   test('an absent nullable attribute reads as null', () => {
-    const { wakeAtMs: _absent, ...older } = encodeFence(full)
-    expect(decodeFence(older).wakeAtMs).toBeNull()
+    const { wakeAtMs: _absent, withdrawn: _neither, ...older } = encodeFence(full)
+    expect(decodeFence(older)).toMatchObject({ wakeAtMs: null, withdrawn: null })
   })
 
   test('a newer format is refused with both versions', () => {

@@ -235,6 +235,13 @@ describe('generations (S12)', () => {
     expect(again.rollback).toBe(false)
   })
 
+  test('a withdrawn deployment stands down for good; older ones and later ones do not', () => {
+    const rolledBack = freeRecord({ generation: 0, withdrawn: { above: 6, upTo: 8, atMs: 0 } })
+    const kinds = [5, 6, 7, 8, 9].map((generation) => kindOf(rolledBack, { generation }))
+    expect(kinds).toEqual(['take', 'take', 'older-generation', 'older-generation', 'take'])
+    expect(kindOf(rolledBack, { generation: null })).toBe('take')
+  })
+
   test('an operator leaves the generation alone', () => {
     const opened = write(newer, { generation: null })
     expect(opened.after.generation).toBe(8)

@@ -1,0 +1,99 @@
+import { type Deadline, sooner } from '../../clock.ts'
+import { isRelayError, RelayError } from '../../errors.ts'
+import type { FenceRecord } from '../../fencing/fence-record.ts'
+import type { LaneId } from '../lane-id.ts'
+import type { RelayDeployment } from '../runtime.ts'
+import { ownLane } from './own-lane.ts'
+
+export interface RollbackQuestion {
+  readonly lanes: readonly LaneId[]
+  /** The deployment to withdraw; null: the newest that has had a lane. */
+  readonly withdraw: number | null
+  /** The deployment to go back to: those between are withdrawn too. null: any that is not withdrawn. */
+  readonly to: number | null
+}
+
+export interface RollbackPlan {
+  readonly withdraw: number
+  readonly above: number
+  readonly lanes: readonly LaneRollback[]
+}
+
+export interface LaneRollback {
+  readonly id: LaneId
+  /** Of the record now. */
+  readonly generation: number
+  readonly isDone: boolean
+}
+
+/**
+ * What a rollback would do, lane by lane. The same question asked again, after a part of it was done or all of it, is about
+ * the same deployment, not about the one that has been gone back to. Lanes that never had a record need nothing.
+ * @throws RelayError CONFIG_INVALID when there is nothing to withdraw
+ */
+export async function planRollback(
+  { fences }: RelayDeployment,
+  { lanes, withdraw, to }: RollbackQuestion,
+  deadline: Deadline,
+): Promise<RollbackPlan> {
+  const read = async (id: LaneId) => ({ id, record: await fences.read(id.transactionalId, deadline) })
+  const found = (await Promise.all(lanes.map(read))).flatMap(({ id, record }) => (record ? [{ id, record }] : []))
+  const known = found.flatMap(({ record }) => [record.generation, record.withdrawn?.upTo ?? 0])
+  const newest = withdraw ?? Math.max(0, ...known)
+  if (newest === 0) throw nothingToWithdraw()
+  const above = to ?? newest - 1
+  if (above >= newest) throw notOlder(newest, above)
+  const isDone = ({ withdrawn }: FenceRecord) => withdrawn?.upTo === newest && withdrawn.above === above
+  return {
+    withdraw: newest,
+    above,
+    lanes: found.map(({ id, record }) => ({ id, generation: record.generation, isDone: isDone(record) })),
+  }
+}
+
+const askAgainMs = 200
+
+/**
+ * Withdraws the deployment from one lane: its functions stand down from now on, older ones may take the lane at once
+ * instead of after the 15 minutes of R14. Its owner finishes first, and is waited for.
+ * @throws RelayError LANE_LEASED when the owner has not finished by the deadline, the fence store's
+ */
+export async function rollBackLane(
+  deployment: RelayDeployment,
+  { id }: LaneRollback,
+  { withdraw, above }: Pick<RollbackPlan, 'withdraw' | 'above'>,
+  deadline: Deadline,
+): Promise<void> {
+  const { clock, random } = deployment
+  for (;;) {
+    try {
+      return await withdrawFrom(deployment, id, withdraw, above, deadline)
+    } catch (error) {
+      if (!isRelayError(error) || error.code !== 'LANE_LEASED' || deadline.remainingMs() <= askAgainMs * 2) throw error
+    }
+    await clock.sleep(askAgainMs * (0.5 + random.fraction()))
+  }
+}
+
+const oneTryMs = 10_000
+
+function withdrawFrom(deployment: RelayDeployment, id: LaneId, upTo: number, above: number, deadline: Deadline) {
+  const { clock } = deployment
+  const soon = sooner(clock, deadline, oneTryMs)
+  return ownLane(deployment, id, soon, async ({ fence }) => {
+    const { generation } = fence.record
+    const withdrawn = { above, upTo, atMs: clock.now() }
+    // 0: the first that comes and is not withdrawn owns the lane.
+    await fence.note({ withdrawn, ...(generation > above && { generation: 0, generationAtMs: clock.now() }) }, soon)
+    return { kind: 'unopened' }
+  })
+}
+
+const nothingToWithdraw = (): RelayError =>
+  new RelayError(
+    'CONFIG_INVALID',
+    'no lane has been owned by a numbered deployment: there is nothing to roll back; number them by FENCEPOST_GENERATION',
+  )
+
+const notOlder = (newest: number, above: number): RelayError =>
+  new RelayError('CONFIG_INVALID', `generation ${above} is not older than ${newest}, the one to withdraw`)
