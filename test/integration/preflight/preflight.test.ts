@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { readRights } from '../../../lib/preflight/facts/read-rights.ts'
@@ -199,7 +199,10 @@ describe.each(['4.1', '3.9'] as const)('a relay that works on Kafka %s', (versio
     const rights = await readRights(world.cluster, world.prefix, [container.relay], within(10_000))
     expect(rights.filter(({ granted }) => !granted.told || !granted.value)).toEqual([])
     written.push(...(await world.produce(2)))
+    const request = vi.spyOn(container.cluster, 'request')
     const { lanes } = await ring(container)
+    expect(request.mock.calls.map(([, api]) => api)).not.toContain('InitProducerId') // its session is still its own
+    expect(request.mock.calls.map(([, api]) => api)).toContain('EndTxn')
     expect(lanes).toMatchObject([{ kind: 'done', windows: 1 }])
     expect(await world.delivered()).toEqual(written)
   })
