@@ -102,3 +102,27 @@ test.each([
   expect(encode).toThrow(problem)
   expect(encode).not.toThrow('hunter2')
 })
+
+/** Its descriptor in base64, as @confluentinc/schemaregistry 1.10.1 registers it, and what that client writes. */
+test.each([
+  [[0, 10, 1, 97, 16, 5], { id: 'a', total: 5n }],
+  [[2, 2, 10, 1, 114], { orderId: 'r' }],
+  [[4, 0, 2, 10, 1, 110], { text: 'n' }],
+])("%j of Confluent's own client is read by a descriptor", async (payload, value) => {
+  const descriptor =
+    'CgpzaG9wLnByb3RvEgRzaG9wIksKBU9yZGVyEgoKAmlkGAEgASgJEg0KBXRvdGFsGAIgASgDGhEKBExpbmUSCQoBbhgBIAEoBRoUCgROb3Rl' +
+    'EgwKBHRleHQYASABKAkiIwoGUmVmdW5kEhkKCG9yZGVyX2lkGAEgASgJUgdvcmRlcklkYgZwcm90bzM='
+  const registry = memoryRegistry({ orders: { type: 'PROTOBUF', schema: descriptor } })
+  const reader = await opened(protobuf<object>(), registry, { use: 'decode' })
+  expect(await decoded(reader, Buffer.from([0, 0, 0, 0, 1, ...payload]))).toEqual(value)
+})
+
+test('a message of an imported file is not for outputs', async () => {
+  const registry = memoryRegistry({
+    money: { type: 'PROTOBUF', schema: 'syntax = "proto3"; package shop; message Money { int32 cents = 1; }' },
+  })
+  const bill = 'syntax = "proto3"; package shop; import "money.proto"; message Bill { Money total = 1; }'
+  const references = [{ name: 'money.proto', subject: 'money', version: 1 }]
+  const codec = await opened(protobuf<object>({ schema: bill, references, message: 'shop.Money' }), registry)
+  expect(() => codec.encode({ cents: 1 })).toThrow('.shop.Money is a message of an imported file')
+})
