@@ -30,6 +30,10 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      {
+        test: { ...shared, name: 'deploy', include: ['test/deploy/**/*.test.ts'], testTimeout: 30_000 },
+      },
+      { test: { ...shared, name: 'init', include: ['test/init/**/*.test.ts'] } },
     ],
   },
 })

@@ -16,7 +16,8 @@ export const redriveName = (relay: string): string => relay + REDRIVE
 
 /** A relay's name leaves room for that of its redrive, and is never one itself. */
 export const relayNameRule = `1 to ${NAME_CHARACTERS_MAX - REDRIVE.length} letters, digits, '_' or '-' (no dots: they divide transactional ids), not ending in '${REDRIVE}'`
-export const isLegalRelayName = (name: string): boolean => isLegalName(redriveName(name)) && !name.endsWith(REDRIVE)
+export const isLegalRelayName = (name: string): boolean =>
+  isLegalName(name) && isLegalName(redriveName(name)) && !name.endsWith(REDRIVE)
 
 /** Kafka's own rule (org.apache.kafka.common.internals.Topic). */
 export const topicRule = `1 to ${TOPIC_CHARACTERS_MAX} letters, digits, '.', '_' or '-', and not '.' or '..'`
