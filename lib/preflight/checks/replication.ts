@@ -1,9 +1,12 @@
 import { topicFix, topicRules } from '../../relay/topic-rules.ts'
 import type { ClusterFacts, Facts, TopicFacts, TopicState } from '../facts/facts.ts'
 import { internalTopics } from '../facts/read-topics.ts'
-import { type Finding, fail, holds, ok, type Subject, unknown } from '../finding.ts'
+import { type Finding, fail, holds, ok, type Subject, unknown, warn } from '../finding.ts'
 import { ofEachBroker } from './each-broker.ts'
 
+/** With two, of which both must acknowledge, each restart of a broker stops the relay. */
+const copiesWanted = 3
+/** With one, a broker takes what it has acknowledged with it. */
 const copiesMin = 2
 
 /** Whether acknowledged records survive the loss of a broker: outputs, sources, and Kafka's own two topics. */
@@ -24,22 +27,25 @@ function notMadeYet({ name }: TopicFacts, cluster: ClusterFacts, isAccepted: boo
   const subject: Subject = { id: 'topic.copies', about: name, what: setting, wanted: atLeast }
   const fix = `set ${setting}=3 on the brokers before it is made`
   return ofEachBroker(cluster, subject, setting, (value) =>
-    accepted(isAccepted, holds(Number(value) >= copiesMin, fail, subject, value, fix)),
+    accepted(isAccepted, judgeCopies(subject, Number(value), fix)),
   )
 }
 
 const hidden = ({ name }: TopicFacts, why: string): Finding =>
   unknown({ id: 'topic.copies', about: name, what: 'copies', wanted: atLeast }, why, 'ask whoever runs the cluster')
 
-const atLeast = `${copiesMin} or more`
+const atLeast = `${copiesWanted} or more`
+
+const judgeCopies = (subject: Subject, copies: number, fix: string): Finding =>
+  holds(copies >= copiesWanted, copies < copiesMin ? fail : warn, subject, String(copies), fix)
 
 function ofTopic({ name, roles }: TopicFacts, state: TopicState, isAccepted: boolean): readonly Finding[] {
   const { copies, settings } = state
   const copiesSubject: Subject = { id: 'topic.copies', about: name, what: 'copies', wanted: atLeast }
-  const fix = 'kafka-reassign-partitions.sh with two or three replicas for each partition'
+  const fix = 'kafka-reassign-partitions.sh with three replicas for each partition'
   const seen = { name, roles: usersRoles(roles), copies }
   return [
-    accepted(isAccepted, holds(copies >= copiesMin, fail, copiesSubject, String(copies), fix)),
+    accepted(isAccepted, judgeCopies(copiesSubject, copies, fix)),
     ...topicRules
       .filter((rule) => rule.appliesTo(seen))
       .map((rule) => {
@@ -65,7 +71,7 @@ const ruleIds: Readonly<Record<string, string>> = {
 }
 
 const accepted = (isAccepted: boolean, finding: Finding): Finding =>
-  isAccepted && finding.status === 'fail' ? ok(finding, `${finding.found} (accepted)`) : finding
+  isAccepted && finding.status !== 'ok' ? ok(finding, `${finding.found} (accepted)`) : finding
 
 function usersRoles(roles: TopicFacts['roles']): ReadonlySet<'source' | 'output' | 'dead letters'> {
   return new Set([...roles].filter((role) => role !== 'internal'))

@@ -2,7 +2,7 @@ import { GetBucketVersioningCommand, HeadBucketCommand, S3Client } from '@aws-sd
 import { messageOf } from '../../errors.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { BucketFacts } from './facts.ts'
-import type { AwsPlace } from './table-store.ts'
+import { type AwsPlace, awsRefusal } from './table-store.ts'
 
 /** The snapshot bucket; untold where it does not exist or this role may not ask. */
 export async function readBucket(name: string, place: AwsPlace): Promise<Told<BucketFacts>> {
@@ -12,7 +12,7 @@ export async function readBucket(name: string, place: AwsPlace): Promise<Told<Bu
     await client.send(new HeadBucketCommand({ Bucket: name }))
     return told({ name, versioned: await versioned(client, name) })
   } catch (error) {
-    return untold(error instanceof Error ? `${error.name}: ${messageOf(error)}` : String(error))
+    return untold(awsRefusal(error))
   } finally {
     client.destroy()
   }

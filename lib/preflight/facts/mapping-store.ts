@@ -1,9 +1,9 @@
 import type { EventSourceMappingConfiguration, FunctionConfiguration, LambdaClient } from '@aws-sdk/client-lambda'
-import { messageOf, RelayError } from '../../errors.ts'
+import { RelayError } from '../../errors.ts'
 import { settings } from '../../relay/config/settings.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { MappingFacts } from './facts.ts'
-import type { AwsPlace } from './table-store.ts'
+import { type AwsPlace, awsRefusal } from './table-store.ts'
 
 /**
  * The Kafka event source mappings of these functions, as the account has them.
@@ -39,8 +39,7 @@ async function ofFunction(
     ])
     return mappings.filter(isKafka).map((mapping) => mappingFacts(mapping, config))
   } catch (cause) {
-    const why = cause instanceof Error ? `${cause.name}: ${messageOf(cause)}` : String(cause)
-    const message = `function ${name} cannot be looked up (${why}): correct its name, or allow lambda:GetFunctionConfiguration and ListEventSourceMappings`
+    const message = `function ${name} cannot be looked up (${awsRefusal(cause)}): correct its name, or allow lambda:GetFunctionConfiguration and ListEventSourceMappings`
     throw new RelayError('CONFIG_INVALID', message, { cause })
   }
 }

@@ -21,7 +21,7 @@ export async function readTable(name: string, place: AwsPlace): Promise<Told<Tab
     const { Table: table } = await client.send(new DescribeTableCommand({ TableName: name }))
     return table === undefined ? untold('DynamoDB does not describe it') : told(await factsOf(client, name, table))
   } catch (error) {
-    return untold(error instanceof Error ? `${error.name}: ${messageOf(error)}` : String(error))
+    return untold(awsRefusal(error))
   } finally {
     client.destroy()
   }
@@ -32,16 +32,24 @@ async function factsOf(client: DynamoDBClient, name: string, table: TableDescrip
     table.AttributeDefinitions?.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
   )
   const key = table.KeySchema?.map(({ AttributeName }) => `${AttributeName} (${types.get(AttributeName)})`) ?? []
-  const billing = table.BillingModeSummary?.BillingMode
+  const billing = billingOf(table)
   const isProtected = table.DeletionProtectionEnabled
   return {
     name,
     key: key.join(', '),
     status: table.TableStatus ?? 'unknown',
-    billing: billing === undefined ? untold('DynamoDB does not say') : told(billing),
+    billing: billing === null ? untold(notSaid) : told(billing),
     restorable: await restorable(client, name),
-    deletionProtected: isProtected === undefined ? untold('DynamoDB does not say') : told(isProtected),
+    deletionProtected: isProtected === undefined ? untold(notSaid) : told(isProtected),
   }
+}
+
+const notSaid = 'DynamoDB does not say'
+
+/** A table that was never on-demand has no summary, but a capacity. */
+function billingOf({ BillingModeSummary: summary, ProvisionedThroughput: capacity }: TableDescription): string | null {
+  if (summary?.BillingMode !== undefined) return summary.BillingMode
+  return (capacity?.ReadCapacityUnits ?? 0) > 0 ? 'PROVISIONED' : null
 }
 
 /** Emulators do not know the question. */
@@ -54,4 +62,11 @@ async function restorable(client: DynamoDBClient, name: string): Promise<Told<bo
   } catch (error) {
     return untold(`DescribeContinuousBackups: ${messageOf(error)}`)
   }
+}
+
+/** The name of an AWS error says what it is; some come without a message (answers to HEAD). */
+export function awsRefusal(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { name, message } = error
+  return message === '' || message === 'UnknownError' ? name : `${name}: ${message}`
 }

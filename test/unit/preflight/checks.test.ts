@@ -132,6 +132,13 @@ const faults: readonly Fault[] = [
   { id: 'topic.copies', facts: topic('orders.out', stateWith({ copies: 1 })), about: 'orders.out', found: '1' },
   {
     id: 'topic.copies',
+    status: 'warn',
+    facts: topic('orders.out', stateWith({ copies: 2 })),
+    about: 'orders.out',
+    found: '2',
+  },
+  {
+    id: 'topic.copies',
     facts: topic('__transaction_state', stateWith({ copies: 1 })),
     about: '__transaction_state',
     found: '1',
