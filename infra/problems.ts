@@ -3,6 +3,7 @@ import { timingProblems } from '../lib/relay/config/relations.ts'
 import { settings as engineSettings } from '../lib/relay/config/settings.ts'
 import { seconds } from '../lib/units.ts'
 import { idPart } from './cloudformation.ts'
+import { concurrencyAllowed } from './concurrency.ts'
 import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
 
 const functionNameCharactersMax = 64
@@ -10,7 +11,11 @@ const consumerGroupCharactersMax = 200
 
 /** What is wrong with a plan although each setting is fine: found at packaging, before anything is deployed. */
 export function planProblems(plan: DeploymentPlan): Problem[] {
-  return [...securityProblems(plan), ...clashes(plan), ...plan.relays.flatMap((relay) => relayProblems(relay))]
+  return [
+    ...securityProblems(plan),
+    ...clashes(plan),
+    ...plan.relays.flatMap((relay) => [...relayProblems(relay), ...tooMany(plan, relay)]),
+  ]
 }
 
 function relayProblems(relay: RelayPlan): Problem[] {
@@ -42,6 +47,17 @@ function relayProblems(relay: RelayPlan): Problem[] {
       fix: 'shorten the prefix',
     }),
   ]
+}
+
+/** Connections that a cluster refuses look like an outage; worse, they are refused to its other clients too. */
+function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Problem[] {
+  const allowed = concurrencyAllowed(plan)
+  return wrongIf(allowed !== undefined && concurrency !== undefined && concurrency > allowed, {
+    path: `relays.${facts.name}.concurrency`,
+    found: `${concurrency}`,
+    wanted: `at most ${allowed}: what the limits of the cluster leave for each of ${plan.relays.length} relays`,
+    fix: 'lower it, or correct limits',
+  })
 }
 
 export const isMapped = ({ trigger }: RelayPlan): boolean => trigger.kind === 'events' || trigger.kind === 'provisioned'

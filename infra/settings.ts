@@ -73,6 +73,12 @@ const vpc = v.strictObject({
 export const triggers = ['pull', 'linger', 'events', 'provisioned'] as const
 export type TriggerKind = (typeof triggers)[number]
 
+const limits = v.strictObject({
+  connectionsPerBroker: whole(10, 1_000_000),
+  connectionsPerSecond: v.optional(whole(1, 100_000)),
+  share: v.optional(v.pipe(v.number('a number'), v.gtValue(0, 'above 0'), v.maxValue(1, 'at most 1')), 0.5),
+})
+
 const relay = v.strictObject({
   latency: v.optional(duration('0ms', '1d'), '5s'),
   trigger: v.optional(v.picklist(triggers, `one of ${triggers.join(', ')}`)),
@@ -103,6 +109,7 @@ export const deploymentSettings = v.strictObject({
   privateCa: v.optional(secretArn),
   kmsKey: v.optional(keyArn),
   vpc: v.optional(vpc),
+  limits: v.optional(limits),
   protect: v.optional(v.boolean('true or false'), true),
   snapshots: v.optional(v.boolean('true or false'), false),
   sweep: v.optional(duration('1m', '8h'), '15m'),
