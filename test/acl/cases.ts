@@ -23,16 +23,21 @@ export interface CaseResult {
 export const acls: readonly KafkaAcl[] = kafkaAcls(copyRelay, prefix)
 export const textOf = ({ operation, resource, name }: Grant): string => `${operation} on ${resource} '${name}'`
 
-/** With all of them the relay works, and preflight finds each. */
+/** With all of them the relay works; preflight finds each, and nothing wrong: what this user may not see is unknown. */
 export async function withAll(relay: GuardedRelay, admin: Cluster): Promise<CaseResult> {
   for (const acl of acls) await grant(admin, acl)
   await relay.write()
   const error = await relay.tryToRelay(await relay.container())
   const { lost, duplicated } = await relay.compare()
   const refused = (await rights(relay)).filter(({ granted }) => !granted.told || !granted.value)
+  const { checks } = await relay.preflight()
+  const notFine = checks.filter(
+    ({ status, about }) => status !== 'ok' && !(status === 'unknown' && about.startsWith('__')),
+  )
   const wrong = [
     ...(error ? [error.message] : []),
     ...(lost + duplicated > 0 ? [`${lost} lost, ${duplicated} doubled`] : []),
+    ...notFine.map(({ id, about, found }) => `preflight says ${id} of ${about}: ${found}`),
     ...refused.map((right) => `preflight does not find ${textOf(right.acl)}`),
   ]
   return { acl: 'all', required: true, way: 'cold', ok: wrong.length === 0, said: wrong.join('; ') || 'works' }

@@ -6,14 +6,18 @@ import { bytes, defineRelay, type Relay, topic } from '../../lib/index.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
 import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
+import { type AwsPlace, readTable } from '../../lib/preflight/facts/table-store.ts'
+import { type PreflightReport, preflight } from '../../lib/preflight/preflight.ts'
 import type { RelayRuntime } from '../../lib/relay/runtime.ts'
 import { type Names, startContainer } from '../helpers/containers.ts'
+import { within } from '../helpers/kafka-client.ts'
 import { readCommitted } from '../helpers/read-committed.ts'
 import { ring } from '../helpers/ringing.ts'
 import { appendRecords } from '../helpers/writing.ts'
 import { type AuthorizedBroker, relayUser } from './authorized-broker.ts'
 
 export const prefix = 'shop'
+export const table = 'fencepost-acls'
 export const names: Names = { source: 'orders', output: 'orders.copied', dead: 'orders.dead' }
 
 /** Copies what it can; what begins with `bad` is a dead letter, so that every topic is written to. */
@@ -31,13 +35,15 @@ export const copyRelay: Relay = defineRelay({
 export class GuardedRelay {
   readonly #broker: AuthorizedBroker
   readonly #fences: FenceStore
+  readonly #dynamoDb: AwsPlace
   readonly #admin: Cluster
   readonly #open: Cluster[] = []
   readonly #written: string[] = []
 
-  constructor(broker: AuthorizedBroker, fences: FenceStore, admin: Cluster) {
+  constructor(broker: AuthorizedBroker, fences: FenceStore, dynamoDb: AwsPlace, admin: Cluster) {
     this.#broker = broker
     this.#fences = fences
+    this.#dynamoDb = dynamoDb
     this.#admin = admin
   }
 
@@ -54,6 +60,24 @@ export class GuardedRelay {
     const { sasl } = this.#broker
     const place = { brokers: [sasl], names, prefix, fences: this.#fences }
     return startContainer(place, { cluster: this.login(), define: () => copyRelay, settings: { leaseMs: 1_000 } })
+  }
+
+  /** `fencepost preflight` as the relay's user. */
+  preflight(): Promise<PreflightReport> {
+    const place = {
+      prefix,
+      relays: [copyRelay],
+      transactionTimeoutMs: 60_000,
+      sweepEveryMs: 900_000,
+      weakTopicsAccepted: true,
+      localStores: true,
+      cluster: this.login(),
+      fences: this.#fences,
+      table: () => readTable(table, this.#dynamoDb),
+      bucket: null,
+      mappings: [],
+    }
+    return preflight(place, within(20_000))
   }
 
   async write(): Promise<void> {

@@ -9,9 +9,7 @@ import { clusterAt } from '../helpers/kafka-client.ts'
 import { createTopicNamed } from '../helpers/topics.ts'
 import { startAuthorizedBroker } from './authorized-broker.ts'
 import { acls, type CaseResult, ways, withAll, without } from './cases.ts'
-import { GuardedRelay, names } from './guarded-relay.ts'
-
-const table = 'fencepost-acls'
+import { GuardedRelay, names, table } from './guarded-relay.ts'
 
 /** All cases, one after the other, on a broker of their own. `tell` hears each result as it comes. */
 export async function runAclCases(tell: (result: CaseResult) => void): Promise<readonly CaseResult[]> {
@@ -28,7 +26,7 @@ export async function runAclCases(tell: (result: CaseResult) => void): Promise<r
     const admin = clusterAt([broker.admin])
     undo.push(() => admin.close())
     for (const topic of Object.values(names)) await createTopicNamed(admin, topic)
-    const relay = new GuardedRelay(broker, fences, admin)
+    const relay = new GuardedRelay(broker, fences, dynamoDb, admin)
     undo.push(() => relay.close())
     return await cases(relay, admin, tell)
   } finally {

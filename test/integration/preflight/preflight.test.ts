@@ -79,6 +79,33 @@ test('beside a fencepost dev it finds the stack and its relay by itself, and eve
   expect(afterwards.stderr).toContain('FENCEPOST_BROKERS is missing')
 })
 
+const badTemplate = {
+  Resources: {
+    BadFunction: {
+      Type: 'AWS::Lambda::Function',
+      Properties: { Timeout: 900, Environment: { Variables: { FENCEPOST_PARTIAL_FAILURES: 'true' } } },
+    },
+    BadMapping: {
+      Type: 'AWS::Lambda::EventSourceMapping',
+      Properties: {
+        FunctionName: { Ref: 'BadFunction' },
+        Topics: ['bad'],
+        StartingPosition: 'LATEST',
+        MaximumRetryAttempts: 3,
+        MaximumRecordAgeInSeconds: 3600,
+        BisectBatchOnFunctionError: true,
+        DestinationConfig: { OnFailure: { Destination: 'arn:aws:sqs:eu-central-1:1:dead' } },
+        SelfManagedEventSource: {},
+        SelfManagedKafkaEventSourceConfig: {
+          ConsumerGroupId: 'bad.copy',
+          ConsumptionMode: 'Queue',
+          SchemaRegistryConfig: {},
+        },
+      },
+    },
+  },
+}
+
 describe('on a broker that is configured badly on purpose', () => {
   let kafka: KafkaHandle
   let dir: string
@@ -119,7 +146,9 @@ describe('on a broker that is configured badly on purpose', () => {
       ...(await deploymentEnv({ prefix: 'bad', brokers: kafka.brokers, table: 'no-such-table' })),
       FENCEPOST_TRANSACTION_TIMEOUT_MS: '90000',
     }
-    const { code, report } = await preflight(['--relay', module, '--sweep-every', '15m'], env)
+    const template = join(await directory(), 'template.json')
+    await writeFile(template, JSON.stringify(badTemplate))
+    const { code, report } = await preflight(['--relay', module, '--sweep-every', '15m', '--template', template], env)
 
     expect(of('fail', report)).toEqual([
       'broker.verification broker',
@@ -142,11 +171,22 @@ describe('on a broker that is configured badly on purpose', () => {
       'topic.unclean-election __consumer_offsets',
       'source.transactions bad',
       'table.exists table',
+      'mapping.retries BadMapping',
+      'mapping.record-age BadMapping',
+      'mapping.destination BadMapping',
+      'mapping.mode BadMapping',
+      'mapping.schema-registry BadMapping',
+      'mapping.function-timeout BadMapping',
+      'mapping.consumer-group BadMapping',
+      'mapping.partial-failures BadMapping',
+      'mapping.transaction-timeout BadMapping',
     ])
     expect(of('warn', report)).toEqual([
       'source.retention-bytes bad',
       'topic.source-policy bad',
       'topic.message-bytes bad.dead',
+      'mapping.bisect BadMapping',
+      'mapping.starting-position BadMapping',
     ])
     expect(report.checks.filter(({ status, fix }) => (status === 'fail' || status === 'warn') && !fix)).toEqual([])
     expect(code).toBe(1)
