@@ -7,6 +7,7 @@ import type { DevSettings } from '../local/dev/dev-relay.ts'
 import { noteRunningStack, type RunningStack } from '../local/dev/running-stack.ts'
 import type { KafkaVersion } from '../local/kafka-jars.ts'
 import { secretVariable } from '../relay/config/secrets.ts'
+import { settings } from '../relay/config/settings.ts'
 import { brokersOption, dirOption, duration, jsonOption, kafkaOption, portOption, wholeNumber } from './options.ts'
 import { bold, type Terminal } from './terminal.ts'
 
@@ -38,7 +39,7 @@ const help = `
 With --relay each relay is bundled and runs as functions do in Lambda: memory limit, timeout, frozen between
 invocations, one log per container under <dir>/logs/functions. A change of its files deploys it anew. Its sweep runs
 beside it: what events missed and what dead functions left behind is found within --sweep-every.
-Secrets are taken from the environment: FENCEPOST_SECRET_<NAME>.
+Secrets and the schema registry are taken from the environment: FENCEPOST_SECRET_<NAME>, FENCEPOST_REGISTRY_URL ...
 
 Examples:
   $ fencepost dev                                                    Kafka, DynamoDB and S3 alone, at free ports
@@ -138,7 +139,7 @@ const settingsOf = (options: DevCommandOptions): DevSettings => ({
   sweepEveryMs: options.sweepEvery,
   timeoutMs: options.timeout,
   memoryMb: options.memory,
-  env: { ...secrets(process.env), ...options.env },
+  env: { ...passedOn(process.env), ...options.env },
   topicPartitions: options.createTopics === true ? partitionsDefault : (options.createTopics ?? null),
 })
 
@@ -176,8 +177,11 @@ function environment(text: string, before: Readonly<Record<string, string>>): Re
   return { ...before, [name]: value }
 }
 
-function secrets(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  const found = Object.entries(env).filter(([name]) => name.startsWith(secretVariable('')))
+/** What the stack here cannot know: secrets of relays, and the registry of their codecs. */
+function passedOn(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const registry = ['registryUrl', 'registryUsername', 'registryPassword', 'registrySecret'] as const
+  const names = new Set<string>(registry.map((name) => settings[name].env))
+  const found = Object.entries(env).filter(([name]) => names.has(name) || name.startsWith(secretVariable('')))
   return Object.fromEntries(found.map(([name, value]) => [name, value ?? '']))
 }
 
