@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../lib/clock.ts'
 import { findJava } from '../../lib/local/java.ts'
 import { logFlags, quickJvmFlags } from '../../lib/local/kafka-config.ts'
-import { kafkaClassPath } from '../../lib/local/kafka-jars.ts'
+import { type KafkaVersion, kafkaClassPath } from '../../lib/local/kafka-jars.ts'
 import { LocalKafkaNode } from '../../lib/local/kafka-node.ts'
 import { prepareStorage, propertiesFile } from '../../lib/local/kafka-storage.ts'
 import { freePorts } from '../../lib/local/ports.ts'
@@ -22,9 +22,9 @@ export const relayUser = { name: 'relay', password: 'secret' } as const
 const host = '127.0.0.1'
 const plainModule = 'org.apache.kafka.common.security.plain.PlainLoginModule'
 
-export async function startAuthorizedBroker(dir: string): Promise<AuthorizedBroker> {
+export async function startAuthorizedBroker(dir: string, version: KafkaVersion): Promise<AuthorizedBroker> {
   const java = await findJava()
-  const classPath = await kafkaClassPath({ version: '4.1' })
+  const classPath = await kafkaClassPath({ version })
   const [port = 0, controllerPort = 0, saslPort = 0] = await freePorts(3)
   const plan = { id: 1, port, controllerPort, dataDir: join(dir, 'node-1', 'data') }
   await mkdir(plan.dataDir, { recursive: true })

@@ -4,24 +4,30 @@
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
+import { kafkaVersions } from '../../lib/local/kafka-jars.ts'
 import { acls } from './cases.ts'
 import { runAclCases } from './run.ts'
 
-const help = `npm run test:acl [-- --json]
+const help = `npm run test:acl [-- --json] [--kafka 3.9]
 
 Starts a broker that goes by ACLs, relays with exactly those of docs/operations/acls.md, then with each one taken away:
 from a container that starts, from one at work, and with Describe left. Exit code: 0 all as documented, 1 not.`
 
-const { values } = parseArgs({ options: { json: { type: 'boolean' }, help: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { json: { type: 'boolean' }, help: { type: 'boolean' }, kafka: { type: 'string', default: '4.1' } },
+})
 
 async function run(): Promise<void> {
   const startedMs = performance.now()
-  const results = await runAclCases(({ ok, acl, way, said }) =>
+  const version = kafkaVersions.find((each) => each === values.kafka)
+  if (version === undefined) throw new Error(`--kafka takes ${kafkaVersions.join(' or ')}, not '${values.kafka}'`)
+  const results = await runAclCases(version, ({ ok, acl, way, said }) =>
     console.error(`${ok ? '✓' : '✗'} ${acl === 'all' ? 'with all' : `without ${acl}, ${way}`}: ${said}`),
   )
   const failed = results.filter(({ ok }) => !ok)
   const sum = {
     ok: failed.length === 0,
+    kafka: version,
     acls: acls.length,
     required: acls.filter(({ required }) => required).length,
     cases: results.length,

@@ -5,6 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { createDynamoDbFenceStore } from '../../lib/fencing/dynamodb-fence-store.ts'
 import { ensureFenceTable } from '../../lib/fencing/ensure-fence-store.ts'
 import { startDynamoDb } from '../../lib/local/dynamodb.ts'
+import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
 import { clusterAt } from '../helpers/kafka-client.ts'
 import { createTopicNamed } from '../helpers/topics.ts'
 import { startAuthorizedBroker } from './authorized-broker.ts'
@@ -12,7 +13,10 @@ import { acls, type CaseResult, ways, withAll, without } from './cases.ts'
 import { GuardedRelay, names, table } from './guarded-relay.ts'
 
 /** All cases, one after the other, on a broker of their own. `tell` hears each result as it comes. */
-export async function runAclCases(tell: (result: CaseResult) => void): Promise<readonly CaseResult[]> {
+export async function runAclCases(
+  version: KafkaVersion,
+  tell: (result: CaseResult) => void,
+): Promise<readonly CaseResult[]> {
   const dir = await mkdtemp(join(tmpdir(), 'fencepost-acl-'))
   const undo: (() => unknown)[] = [() => rm(dir, { recursive: true, force: true })]
   try {
@@ -21,7 +25,7 @@ export async function runAclCases(tell: (result: CaseResult) => void): Promise<r
     await ensureFenceTable({ table, ...dynamoDb })
     const fences = createDynamoDbFenceStore({ table, ...dynamoDb }, systemClock)
     undo.push(() => fences.close())
-    const broker = await startAuthorizedBroker(dir)
+    const broker = await startAuthorizedBroker(dir, version)
     undo.push(broker.stop)
     const admin = clusterAt([broker.admin])
     undo.push(() => admin.close())
