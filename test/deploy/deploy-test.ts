@@ -5,6 +5,7 @@ import { runCommand } from '../../lib/local/command.ts'
 import { templateAssertions } from '../helpers/template-assertions.ts'
 import { countOf, holdings } from './account.ts'
 import { type ArtifactRun, runArtifact } from './artifact-run.ts'
+import { runContract } from './contract-run.ts'
 import { type Moto, startMoto } from './moto.ts'
 import { artifactFaults, artifacts, packagedTemplate, templateFile } from './packaged.ts'
 import { pythonPrograms } from './python.ts'
@@ -30,6 +31,8 @@ export interface DeployTestResult {
   readonly removed: boolean
   /** What the account still holds afterwards. */
   readonly leftovers: number
+  /** Tests of the fence store's contract that hold on the deployed table. */
+  readonly fenceStoreContract: number
   readonly artifactRun: ArtifactRun
 }
 
@@ -79,6 +82,7 @@ class DeployTest {
       updated: account.updated,
       removed: account.removed,
       leftovers: account.leftovers,
+      fenceStoreContract: account.contract,
       artifactRun,
     }
     const isDone = result.deployed && result.updated && result.removed && result.leftovers === 0
@@ -98,12 +102,14 @@ class DeployTest {
       say('deploying every kind of trigger to moto')
       const deployed = await this.#deploy(moto, 'first')
       const cfnLint = await this.#lint(programs, testService)
+      say('running the contract of the fence store on the deployed table')
+      const contract = await this.#contract(moto)
       say('updating: one relay less, other latencies, more memory')
       const updated = await this.#deploy(moto, 'second')
       say('removing')
       await this.#serverless(moto, ['remove', '--param', 'round=second'])
       const leftovers = countOf(await holdings(moto)) - before
-      return { cfnLint, deployed, updated, removed: leftovers === 0, leftovers }
+      return { cfnLint, deployed, contract, updated, removed: leftovers === 0, leftovers }
     } finally {
       await moto.stop()
     }
@@ -115,6 +121,13 @@ class DeployTest {
     const faults = await readBackFaults(testService, await packagedTemplate(testService), await holdings(moto))
     this.#faults.push(...faults.map((fault) => `${round}: ${fault}`))
     return faults.length === 0
+  }
+
+  async #contract(at: Moto): Promise<number> {
+    const { dir, signal, say } = this.#options
+    const { passed, failed } = await runContract({ at, table: 'deploy-test-dev-fences', dir, signal, say })
+    if (failed > 0) this.#faults.push(`the contract of the fence store: ${failed} tests fail on the deployed table`)
+    return passed
   }
 
   #serverless(at: Moto, args: readonly string[]): Promise<void> {

@@ -5,16 +5,20 @@ moto 5.2.5 as a server, with what its CloudFormation lacks of the resources that
 - Architectures of functions and point-in-time recovery of tables (dropped silently);
 - alarms and bucket policies (skipped).
 
+And one that its DynamoDB lacks: an item that UpdateItem makes is seen half made by a request beside it.
+
 Everything is stored by moto's own backends or models, so that it is read back through the AWS APIs and not from here.
 """
 
 import json
+import threading
 
 from moto import server
 from moto.awslambda import models as lambdas
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.common_models import CloudFormationModel
 from moto.dynamodb.models import Table, dynamodb_backends
+from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
 
@@ -39,13 +43,21 @@ class KafkaMapping(lambdas.EventSourceMapping):
         return super().get_configuration() | {name: value for name, value in more.items() if value}
 
 
+def api_names(properties):
+    """The one name that CloudFormation and the API write differently."""
+    if "SelfManagedEventSource" not in properties:
+        return {}
+    servers = properties["SelfManagedEventSource"]["Endpoints"]["KafkaBootstrapServers"]
+    return {"SelfManagedEventSource": {"Endpoints": {"KAFKA_BOOTSTRAP_SERVERS": servers}}}
+
+
 def create_mapping(cls, resource_name, cloudformation_json, account_id, region_name, **_):
     properties = cloudformation_json["Properties"]
     backend = lambdas.get_backend(account_id, region_name)
     function = backend.get_function(properties["FunctionName"])
     place = {"RegionName": region_name, "AccountId": account_id, "FunctionArn": function.function_arn}
     arn = {"EventSourceArn": properties.get("EventSourceArn")}
-    mapping = KafkaMapping(arn | properties | place)
+    mapping = KafkaMapping(arn | properties | place | api_names(properties))
     backend._event_source_mappings[mapping.uuid] = mapping
     return mapping
 
@@ -91,6 +103,18 @@ def create_table_with_recovery(cls, resource_name, cloudformation_json, account_
 
 
 Table.create_from_cloudformation_json = classmethod(create_table_with_recovery)
+
+
+one_at_a_time = threading.RLock()
+answer = DynamoHandler.call_action
+
+
+def answer_alone(self):
+    with one_at_a_time:
+        return answer(self)
+
+
+DynamoHandler.call_action = answer_alone
 
 
 class AlarmResource(CloudFormationModel):
