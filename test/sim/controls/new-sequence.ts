@@ -8,12 +8,13 @@ import { intercepted, isCall } from './intercept.ts'
 /** Gives a batch whose answer is missing a new place in the sequence: the broker cannot tell it from a new one. */
 export const newSequence = {
   cluster(cluster: Cluster) {
-    const seen = new WeakSet<Buffer>()
+    const seen = new Set<string>()
     const shifts = new Map<string, number>()
     const shifted = (batch: Buffer, place: string): Buffer => {
       const key = `${batch.readBigInt64BE(header.producerId)} ${batch.readInt16BE(header.producerEpoch)} ${place}`
-      const isResend = seen.has(batch)
-      seen.add(batch)
+      const batchKey = `${key} ${batch.readInt32BE(header.baseSequence)}`
+      const isResend = seen.has(batchKey)
+      seen.add(batchKey)
       const shift = (shifts.get(key) ?? 0) + (isResend ? batch.readInt32BE(header.recordCount) : 0)
       shifts.set(key, shift)
       return shift === 0 ? batch : withSequence(batch, batch.readInt32BE(header.baseSequence) + shift)

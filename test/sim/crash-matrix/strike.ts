@@ -18,6 +18,8 @@ export class Strike {
   private readonly strike = Promise.withResolvers<void>()
   private readonly arrival = Promise.withResolvers<void>()
   private target: Await | null = null
+  /** The target on its way to a broker. */
+  private onWire: Exchange | null = null
   /** A copy is on its way; its transaction may have ended since. */
   private copy: 'none' | 'left' | 'outlived' | 'arrived' = 'none'
   hasStruck = false
@@ -31,7 +33,7 @@ export class Strike {
       step: (process, what, side, errand) => this.step(process, what, side, errand),
       transform: (process) => this.step(process, 'transform', 'before', null),
       request: (process, exchange) => this.request(process, exchange),
-      answer: (process, exchange) => this.answer(process, exchange),
+      answer: (_process, exchange) => this.answer(exchange),
       fence: (process, what, side, errand) => this.fence(process, what, side, errand),
     }
   }
@@ -65,29 +67,32 @@ export class Strike {
   }
 
   private async request(process: SimProcess, exchange: Exchange): Promise<Fate> {
-    if (process === this.subject && this.isAtRequest(exchange) && this.cell.fault === 'late-copy') {
+    if (process === this.subject) this.recognise(exchange)
+    if (exchange === this.onWire && this.copy === 'none' && this.cell.fault === 'late-copy') {
       this.copy = 'left'
-      this.target = { what: 'done', errand: null }
       return { late: this.arrival.promise }
     }
     if (exchange.api === 'TxnOffsetCommit' && this.cell.side === 'before') await this.arrive()
-    return process === this.subject ? this.fate(exchange, 'before') : 'pass'
+    return this.fate(exchange, 'before')
   }
 
-  private async answer(process: SimProcess, exchange: Exchange): Promise<'pass' | 'cut' | 'lose'> {
+  private async answer(exchange: Exchange): Promise<'pass' | 'cut' | 'lose'> {
     if (exchange.api === 'TxnOffsetCommit' && this.cell.side === 'after') await this.arrive()
     if (exchange.api === 'EndTxn' && this.copy === 'left') this.copy = 'outlived'
-    return process === this.subject ? this.fate(exchange, 'after') : 'pass'
+    return this.fate(exchange, 'after')
   }
 
-  private isAtRequest(exchange: Exchange): boolean {
-    return this.target?.errand === exchange && this.copy === 'none'
+  /** The transport may send a copy: the first request of this kind to that broker since the step has begun is the one. */
+  private recognise(exchange: Exchange): void {
+    const errand = this.target?.errand ?? null
+    if (this.onWire !== null || errand === null || !('api' in errand)) return
+    if (errand.api === exchange.api && errand.node === exchange.node) this.onWire = exchange
   }
 
   private fate(exchange: Exchange, side: Side): 'pass' | 'cut' | 'lose' {
     const { fault } = this.cell
     if (fault !== 'lost-answer' && fault !== 'silence') return 'pass'
-    if (!this.isAt(exchange.api, exchange, side)) return 'pass'
+    if (exchange !== this.onWire || side !== this.cell.side || this.hasStruck) return 'pass'
     this.hit(side)
     return fault === 'silence' ? 'lose' : 'cut'
   }
