@@ -9,8 +9,7 @@ import {
   verdictText,
 } from '../relay/operator/hanging-transactions.ts'
 import type { RelayDeployment } from '../relay/runtime.ts'
-import { brokerTimeoutMaxMs } from '../transaction/describe.ts'
-import { minutes } from '../units.ts'
+import { longestTimeoutMs } from '../transaction/describe.ts'
 import {
   askDeadline,
   type DeploymentOptions,
@@ -85,15 +84,6 @@ async function questionOf(
 ): Promise<HangingQuestion> {
   const topics = topic ?? [relay.sourceTopic, ...relay.outputTopics]
   return { topics: [...new Set(topics)], olderThanMs: olderThan ?? (await longestTimeoutMs(cluster, deadline)) }
-}
-
-/** Kafka's default, where brokers do not tell theirs. */
-const timeoutMaxDefaultMs = minutes(15)
-
-async function longestTimeoutMs(cluster: RelayDeployment['cluster'], deadline: Deadline): Promise<number> {
-  const brokers = await cluster.brokers(deadline)
-  const told = await Promise.all(brokers.map((node) => brokerTimeoutMaxMs(cluster, node, deadline)))
-  return Math.max(...told.map((ms) => ms ?? timeoutMaxDefaultMs))
 }
 
 /** One after the other, so that an interruption leaves the rest alone. */

@@ -4,6 +4,7 @@ import type { FenceRecord } from '../fencing/fence-record.ts'
 import { silenceCode } from '../kafka/silence-code.ts'
 import { TransportError } from '../kafka/transport.ts'
 import type { Bell } from './bell.ts'
+import { blockedForLong } from './blocked.ts'
 import { closeLane } from './close-lane.ts'
 import { drainLane } from './drain.ts'
 import type { OpenLane } from './lane.ts'
@@ -68,6 +69,8 @@ export async function attendLane(
       if (bell.kind === 'pull') return { kind: 'left', id }
       seen = await watch(attendance, id, opened.record)
     }
+    const blocked = await blockedForLong(runtime, id, seen, attendance.deadline)
+    if (blocked) throw blocked
     runtime.observer.noopBell?.({ lane: id.transactionalId })
     return { kind: 'done', id, windows: 0 }
   } catch (error) {
@@ -99,7 +102,8 @@ function withOutcome({ id, outcomeUnknown }: OpenLane, error: RelayError): Relay
   )
 }
 
-async function endOf(attendance: Attendance, id: LaneId, error: RelayError, windows: number): Promise<LaneEnd> {
+/** What an error that ended the work means for the lane, told to the observer. */
+export async function endOf(attendance: Attendance, id: LaneId, error: RelayError, windows: number): Promise<LaneEnd> {
   const { observer } = attendance.runtime
   if (error.disposition === 'stand-down') return standDown(attendance, id, error)
   const lane = id.transactionalId
@@ -139,7 +143,7 @@ async function watch(attendance: Attendance, id: LaneId, leased: FenceRecord): P
 
 async function lookAgain({ runtime, topics, bell, deadline }: Attendance, id: LaneId): Promise<Look> {
   const seen = (await look(runtime, topics, [id], bell, deadline)).get(id)
-  return seen ?? { past: false, committed: new Map(), allCommitted: false, stableUntil: new Map() }
+  return seen ?? { past: false, committed: new Map(), allCommitted: false, stableUntil: new Map(), heldBack: [] }
 }
 
 /** For a barrier, one window and the reserve: taking a lane without time to work only stops its owner (P12). */

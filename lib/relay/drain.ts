@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts'
-import { openProducersOf } from '../transaction/hanging.ts'
 import { ringsFor } from './bell.ts'
+import { sourceBlocked } from './blocked.ts'
 import type { OpenLane } from './lane.ts'
 import type { LaneId } from './lane-id.ts'
 import { assertInLog, logEnds, stableEnds } from './log-bounds.ts'
@@ -77,7 +77,10 @@ async function furtherTargets(lane: OpenLane, lost: AbortSignal): Promise<Target
   const ends = await stableEnds(lane)
   if (isBehind(positions, ends)) return ends
   await assertInLog(lane)
-  throw (await beyondLog(lane)) ?? (await blocked(lane, short))
+  throw (
+    (await beyondLog(lane)) ??
+    (await sourceBlocked(lane.runtime, lane.id, 'the event lies above', short, lane.deadline))
+  )
 }
 
 /** R13: a lingering lane's windows are at least `commitEveryMs` apart; the transactions cost the broker, not the records. */
@@ -103,35 +106,6 @@ async function beyondLog(lane: OpenLane): Promise<RelayError | null> {
   const [partition, end] = beyond
   const message = `the event names offset ${ringsFor(lane.bell, partition)?.lastOffset} of ${lane.id.topic} partition ${partition}, whose log ends at ${end}`
   return new RelayError('EVENT_INVALID', `${message}: is the trigger connected to another cluster?`)
-}
-
-/** R15: named, answered with failure and looked at anew at each ring; neither a stop nor an endless wait. */
-async function blocked(lane: OpenLane, short: readonly [number, bigint][]): Promise<RelayError> {
-  const holders = await openTransactions(
-    lane,
-    short.map(([partition]) => partition),
-  )
-  const where = short.map(([partition, position]) => `partition ${partition} at ${position}`).join(', ')
-  const who = holders.length > 0 ? `held by ${holders.join(', ')}` : 'no open producer is known for it'
-  return new RelayError(
-    'SOURCE_BLOCKED',
-    `lane ${lane.id.transactionalId}: the event lies above the last stable offset (${where}), behind an open transaction, ${who}; it is relayed once that ends, by itself or, if it hangs, by fencepost abort-hanging`,
-    { context: { lane: lane.id.transactionalId, holders } },
-  )
-}
-
-/** The producers that hold back the source partitions (KIP-664); empty when the broker will not say. */
-async function openTransactions(lane: OpenLane, partitions: readonly number[]): Promise<string[]> {
-  const { cluster } = lane.runtime
-  const { topic } = lane.id
-  const answers = await Promise.allSettled(
-    partitions.map((partition) => openProducersOf(cluster, { topic, partition }, lane.deadline)),
-  )
-  const producers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  return producers.map(
-    ({ producerId, producerEpoch, startOffset, partition }) =>
-      `producer ${producerId} epoch ${producerEpoch} since offset ${startOffset} of partition ${partition}`,
-  )
 }
 
 function unreadable(lane: OpenLane, targets: Targets): RelayError {

@@ -1,4 +1,5 @@
 import type { Deadline } from '../clock.ts'
+import type { Isolation } from '../kafka/fetch.ts'
 import { type CommittedAnswer, fetchCommitted, listOffsets } from '../kafka/offsets.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
 import { type Bell, ringsFor } from './bell.ts'
@@ -17,6 +18,8 @@ export interface Look {
   readonly allCommitted: boolean
   /** Last stable offset per partition: as far as this bell drains (R13). Absent where no broker could tell. */
   readonly stableUntil: ReadonlyMap<number, bigint>
+  /** Partitions with records above it, which nobody can read yet. Only a pull asks: an event knows what lies behind (R15). */
+  readonly heldBack: readonly number[]
 }
 
 /** A commit of ours that was answered a moment ago may still be on its way to the offsets topic. */
@@ -24,7 +27,7 @@ const settleMs = 3
 const settleTriesMax = 8
 
 /**
- * Step 0: all lanes of the bell at once, two requests in parallel, no barrier, no fence write.
+ * Step 0: all lanes of the bell at once, two requests in parallel (a pull: three), no barrier, no fence write.
  * An unstable offset (88), an error or anything strange is no verdict: the lane is opened and reconciled.
  */
 export async function look(
@@ -37,19 +40,26 @@ export async function look(
   const [first] = lanes
   if (!first) return new Map()
   const partitions = lanes.flatMap(({ topic, partitions }) => partitions.map((partition) => ({ topic, partition })))
-  const [committed, ends] = await Promise.all([
+  const asks = partitions.map((one) => ({ ...one, topicId: topics.sourceTopicId }))
+  const endsFor = (isolation: Isolation) => listOffsets(runtime.cluster, asks, { at: 'latest', isolation }, deadline)
+  const [committed, ends, logEnds] = await Promise.all([
     committedOnceSettled(runtime, first.group, partitions, deadline),
-    listOffsets(
-      runtime.cluster,
-      partitions.map((one) => ({ ...one, topicId: topics.sourceTopicId })),
-      { at: 'latest', isolation: 'read_committed' },
-      deadline,
-    ),
+    endsFor('read_committed'),
+    bell.kind === 'pull' ? endsFor('read_uncommitted') : [],
   ])
   const committedBy = new Map(committed.map((answer) => [tpKey(answer), answer]))
-  const endBy = new Map(ends.map((answer) => [tpKey(answer), 'offset' in answer ? answer.offset : null]))
-  return new Map(lanes.map((lane) => [lane, lookAt(lane, topics, bell, committedBy, endBy)]))
+  const found = { committedBy, endBy: offsetsBy(ends), logEndBy: offsetsBy(logEnds) }
+  return new Map(lanes.map((lane) => [lane, lookAt(lane, topics, bell, found)]))
 }
+
+interface Found {
+  readonly committedBy: ReadonlyMap<string, CommittedAnswer>
+  readonly endBy: ReadonlyMap<string, bigint | null>
+  readonly logEndBy: ReadonlyMap<string, bigint | null>
+}
+
+const offsetsBy = (answers: Awaited<ReturnType<typeof listOffsets>>): ReadonlyMap<string, bigint | null> =>
+  new Map(answers.map((answer) => [tpKey(answer), 'offset' in answer ? answer.offset : null]))
 
 /** A few milliseconds are well spent: an unstable answer costs a barrier, and most often for nothing. */
 async function committedOnceSettled(
@@ -65,26 +75,22 @@ async function committedOnceSettled(
   }
 }
 
-function lookAt(
-  lane: LaneId,
-  topics: RelayTopics,
-  bell: Bell,
-  committedBy: ReadonlyMap<string, CommittedAnswer>,
-  endBy: ReadonlyMap<string, bigint | null>,
-): Look {
+function lookAt(lane: LaneId, topics: RelayTopics, bell: Bell, { committedBy, endBy, logEndBy }: Found): Look {
   const stableUntil = new Map<number, bigint>()
   const committed = new Map<number, bigint>()
+  const heldBack: number[] = []
   let past = true
   for (const partition of lane.partitions) {
     const key = tpKey({ topic: lane.topic, partition })
     const end = endBy.get(key) ?? null
     if (end !== null) stableUntil.set(partition, end)
+    if (end !== null && (logEndBy.get(key) ?? end) > end) heldBack.push(partition)
     const answer = committedBy.get(key)
     const offset = answer && 'offset' in answer ? answer.offset : null
     if (offset !== null) committed.set(partition, offset)
     past &&= offset !== null && isPast(lane, topics, bell, partition, offset, end, answer)
   }
-  return { past, committed, allCommitted: committed.size === lane.partitions.length, stableUntil }
+  return { past, committed, allCommitted: committed.size === lane.partitions.length, stableUntil, heldBack }
 }
 
 function isPast(

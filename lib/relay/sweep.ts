@@ -3,7 +3,8 @@ import { RelayError } from '../errors.ts'
 import type { FenceRecord } from '../fencing/fence-record.ts'
 import { isExpired } from '../fencing/fence-rules.ts'
 import { openTransactionOf } from '../transaction/describe.ts'
-import { type Attendance, attendLane, type LaneEnd } from './attend-lane.ts'
+import { type Attendance, attendLane, endOf, type LaneEnd } from './attend-lane.ts'
+import { blockedForLong } from './blocked.ts'
 import type { InvocationReport } from './invocation.ts'
 import { commitPositionsAgain, keepAliveMs } from './keep-alive.ts'
 import type { LaneId } from './lane-id.ts'
@@ -76,6 +77,14 @@ class Sweep {
     if (record?.stopped) return this.#tellOfStop(id, record.stopped)
     if (this.#waitsForItsFirstEvent(record, seen)) return { kind: 'done', id, windows: 0 }
     if (!seen.past) return attendLane(this.#attendance, id, seen)
+    const end = await this.#keep(id, record, seen)
+    const { runtime, deadline } = this.#attendance
+    const blocked = end.kind === 'done' ? await blockedForLong(runtime, id, seen, deadline) : null
+    return blocked ? endOf(this.#attendance, id, blocked, 0) : end
+  }
+
+  /** A lane with nothing to read. */
+  async #keep(id: LaneId, record: FenceRecord | null, seen: Look): Promise<LaneEnd> {
     const reason = await this.#reasonToOpen(id, record)
     if (reason === null) return { kind: 'done', id, windows: 0 }
     const end = await attendLane(this.#attendance, id, seen, commitPositionsAgain)

@@ -2,6 +2,7 @@ import type { Deadline } from '../clock.ts'
 import { describeBrokerConfigs } from '../kafka/broker-configs.ts'
 import type { Cluster } from '../kafka/cluster.ts'
 import type { NodeAddress } from '../kafka/transport.ts'
+import { minutes } from '../units.ts'
 
 const TIMEOUT_MAX = 'transaction.max.timeout.ms'
 
@@ -13,6 +14,16 @@ export async function brokerTimeoutMaxMs(
 ): Promise<number | null> {
   const value = (await describeBrokerConfigs(cluster, node, [TIMEOUT_MAX], deadline)).get(TIMEOUT_MAX)
   return value ? Number(value) : null
+}
+
+/** Kafka's default, where brokers do not tell theirs. */
+const timeoutMaxDefaultMs = minutes(15)
+
+/** Older than this no transaction can be that its coordinator knows of. @throws RelayError BROKER_UNAVAILABLE */
+export async function longestTimeoutMs(cluster: Cluster, deadline: Deadline): Promise<number> {
+  const brokers = await cluster.brokers(deadline)
+  const told = await Promise.all(brokers.map((node) => brokerTimeoutMaxMs(cluster, node, deadline)))
+  return told.length === 0 ? timeoutMaxDefaultMs : Math.max(...told.map((ms) => ms ?? timeoutMaxDefaultMs))
 }
 
 export interface OpenTransaction {

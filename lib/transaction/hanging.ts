@@ -57,6 +57,7 @@ export async function knownTransactions(
         producerIds: [...new Set([producerId, now.producerId])],
         producerEpoch: now.producerEpoch,
         state: now.transactionState,
+        startedAtMs: Number(now.transactionStartTimeMs),
         partitions: new Set(partitions),
       }
     }),

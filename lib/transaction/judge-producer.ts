@@ -19,6 +19,8 @@ export interface KnownTransaction {
   readonly producerIds: readonly bigint[]
   readonly producerEpoch: number
   readonly state: string
+  /** Of the transaction that is open, by the coordinator's clock; -1: none is. */
+  readonly startedAtMs: number
   /** By `tpKey`: those that a marker is still to be written to. */
   readonly partitions: ReadonlySet<string>
 }

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BatchBuilder } from '../../../lib/kafka/record-batch/encode.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { type KafkaVersion, kafkaVersions } from '../../../lib/local/kafka-jars.ts'
+import { sweepRelay } from '../../../lib/relay/sweep.ts'
 import { fencepost, moduleOf } from '../../helpers/fencepost-command.ts'
-import { batchOf, initProducer, type Producer, within } from '../../helpers/kafka-client.ts'
+import { initProducer, type Producer, within } from '../../helpers/kafka-client.ts'
 import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { eventOf, failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
 import { batches, laneOn, offsetOf, openReady } from '../../helpers/sessions.ts'
@@ -53,6 +55,35 @@ describe.each(kafkaVersions)('fencepost abort-hanging, Kafka %s', (version) => {
     expect(onlyLane(await ring(await world.container(), bell))).toMatchObject({ kind: 'done' })
     expect(await world.delivered()).toEqual([...before, ...behind])
     expect(await abort('--older-than', '0s')).toMatchObject({ code: 0, stdout: 'No transaction is open.\n' })
+  })
+
+  test('a pull and the sweep name what has held readers back for longer than any transaction may last (R15)', async () => {
+    const { world, before, abort } = await prepared(brokers())
+    await initProducer(world.cluster, freshName('somebody'))
+    await writeUnannounced(world, { producerId: 515_151n, producerEpoch: 0 }, Date.now() - 20 * 60_000)
+    const behind = await world.produce(2)
+    const blocked = { kind: 'failed', error: { code: 'SOURCE_BLOCKED', disposition: 'retry' } }
+    const pulled = onlyLane(await ring(await world.container()))
+    expect(pulled).toMatchObject(blocked)
+    const said = 'for longer than any transaction may last records lie above the last stable offset (partition 0 at 3)'
+    expect(pulled).toMatchObject({ error: { message: expect.stringContaining(said) } })
+    expect(pulled).toMatchObject({ error: { message: expect.stringContaining('held by producer 515151 epoch 0') } })
+    const runtime = await world.container()
+    expect(onlyLane(await sweepRelay(runtime, 'sweep', within(20_000)))).toMatchObject(blocked)
+    expect(await abort('--yes'), 'and the default age is the same').toMatchObject({ code: 0 })
+    expect(onlyLane(await ring(await world.container()))).toMatchObject({ kind: 'done', windows: 1 })
+    expect(await world.delivered()).toEqual([...before, ...behind])
+  })
+
+  test('a pull is content beside a live transaction, though its records are dated back', async () => {
+    const { world } = await prepared(brokers())
+    const { source } = world.names
+    const session = await openReady(world.cluster, laneOn(source))
+    await session.begin([{ topic: source, partition: 0 }], within(5_000))
+    const replayed = new BatchBuilder({ maxBytes: 1_000_000 })
+    replayed.tryAppend({ key: null, value: Buffer.from('old'), timestampMs: Date.now() - 20 * 60_000 })
+    await session.send([{ topic: source, partition: 0, batches: [replayed] }], within(5_000))
+    expect(onlyLane(await ring(await world.container()))).toMatchObject({ kind: 'done', windows: 0 })
   })
 
   test('leaves a live transaction alone: its commit keeps its records (P9)', async () => {
@@ -126,9 +157,11 @@ async function prepared(brokers: readonly string[]) {
 }
 
 /** A transactional batch whose coordinator was never told of the partition, by a request that does not tell it either. */
-async function writeUnannounced(world: RelayWorld, producer: Producer): Promise<void> {
+async function writeUnannounced(world: RelayWorld, producer: Producer, atMs = Date.now()): Promise<void> {
   const { source: topic } = world.names
-  const records = batchOf(['ghost'], { ...producer, baseSequence: 0, transactional: true })
+  const batch = new BatchBuilder({ maxBytes: 1_000_000 })
+  batch.tryAppend({ key: null, value: Buffer.from('ghost'), timestampMs: atMs })
+  const records = batch.build({ ...producer, baseSequence: 0, transactional: true })
   const topicData = [{ name: topic, partitionData: [{ index: 0, records }] }]
   const request = { transactionalId: 'ghost', acks: -1, timeoutMs: 5_000, topicData }
   const leader = { to: 'leader', topic, partition: 0 } as const

@@ -17,6 +17,7 @@ const known = (over: Partial<KnownTransaction> = {}): KnownTransaction => ({
   producerIds: [7n],
   producerEpoch: 5,
   state: 'CompleteAbort',
+  startedAtMs: -1,
   partitions: new Set(),
   ...over,
 })
