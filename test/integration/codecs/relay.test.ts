@@ -1,5 +1,5 @@
 /** A relay with registry codecs on a real broker and a real registry that fails at the wrong moment. */
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { avro } from '../../../lib/codecs/registry/avro.ts'
 import { schemaRegistry } from '../../../lib/codecs/registry/http-registry.ts'
 import { defineRelay, topic } from '../../../lib/index.ts'
@@ -8,13 +8,17 @@ import { recordsCommitted } from '../../helpers/read-committed.ts'
 import { decoded, opened } from '../../helpers/registry-codecs.ts'
 import { relayWorld } from '../../helpers/relay-world.ts'
 import { failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
-import { freshName, registryUrl } from '../../helpers/stack.ts'
+import { dynamoDbEndpoint, freshName, kafkaBrokers, registryUrl } from '../../helpers/stack.ts'
 import { appendRecords } from '../../helpers/writing.ts'
 
 interface Order {
   readonly id: string
   readonly total: number
 }
+
+beforeAll(async () => {
+  await Promise.all([registryUrl(), kafkaBrokers('4.1'), dynamoDbEndpoint()])
+})
 
 /** Orders in, orders out with their total doubled; schemas come through a proxy that can fail. */
 async function scene() {
