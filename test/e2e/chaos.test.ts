@@ -1,27 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { systemClock } from '../../lib/clock.ts'
+import { expect, test } from 'vitest'
 import type { ChaosResult } from '../../lib/local/chaos/result.ts'
-import { type CliRun, runCliProcess } from '../helpers/cli.ts'
-import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
+import { cliRuns } from '../helpers/cli-runs.ts'
 
-let dir: string
-let runId: string
-let run: CliRun | undefined
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'fencepost-chaos-'))
-  runId = crypto.randomUUID()
-})
-afterEach(async () => {
-  run?.child.kill('SIGKILL')
-  await run?.ended
-  await untilNothingLeft(runId, systemClock, 10_000)
-  await rm(dir, { recursive: true, force: true })
-})
+const commands = cliRuns('chaos')
 
-const environment = () => ({ ...process.env, [runMarker]: runId })
+const chaos = (options: readonly string[]) => commands.start(['chaos', '--json', ...options])
 const resultOf = (stdout: string): ChaosResult => JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as ChaosResult
 
 test('functions killed and thawed after a takeover, answers and commits lost, the table away: nothing is lost or doubled, and a reader of Kafka agrees', {
@@ -29,8 +12,7 @@ test('functions killed and thawed after a takeover, answers and commits lost, th
 }, async () => {
   const faults = ['kill-function', 'pause-function', 'random-aborts', 'dynamodb-lost-reply', 'delay']
   const options = ['--for', '15s', '--every', '3s', '--rate', '200', '--seed', '4', '--faults', faults.join(',')]
-  run = runCliProcess(['chaos', '--json', '--dir', dir, ...options], environment())
-  const { code, stdout, stderr } = await run.ended
+  const { code, stdout, stderr } = await chaos(options).ended
   const { faultsFired, kills, windows, records, ...proof } = resultOf(stdout)
   expect(proof, stderr).toMatchObject({
     ok: true,
@@ -48,20 +30,16 @@ test('functions killed and thawed after a takeover, answers and commits lost, th
   expect(windows).toBeGreaterThanOrEqual(4)
   expect(records).toBeGreaterThanOrEqual(2_000)
   expect(stderr).toMatch(/thawed after lane chaos\.numbered\.numbered\.\d was taken over/)
-  await untilNothingLeft(runId, systemClock, 5_000)
+  await commands.untilNothingLeft(5_000)
 })
 
 test('Ctrl-C in the middle of a fault stops brokers, functions and reader', { timeout: 120_000 }, async () => {
   const options = ['--for', '5m', '--every', '2s', '--faults', 'pause-broker', '--rate', '50']
-  run = runCliProcess(['chaos', '--json', '--dir', dir, ...options], environment())
-  const { child, ended } = run
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', (text: string) => /now pause-broker/.test(text) && resolve())
-    child.once('close', () => reject(new Error('ended before its first fault')))
-  })
+  const { child, ended, untilSaid } = chaos(options)
+  await untilSaid(/now pause-broker/)
   child.kill('SIGINT')
   const { code, stdout } = await ended
   expect(code).toBe(130)
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, code: 'INTERRUPTED' })
-  await untilNothingLeft(runId, systemClock, 2_000)
+  await commands.untilNothingLeft(2_000)
 })

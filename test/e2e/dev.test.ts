@@ -1,37 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { systemClock } from '../../lib/clock.ts'
-import { type CliRun, runCliProcess } from '../helpers/cli.ts'
+import { expect, test, vi } from 'vitest'
+import type { CliRun } from '../helpers/cli.ts'
+import { cliRuns } from '../helpers/cli-runs.ts'
 import { clusterAt } from '../helpers/kafka-client.ts'
-import { runMarker, untilNothingLeft } from '../helpers/leftovers.ts'
 import { produce } from '../helpers/producing.ts'
 import { readCommitted } from '../helpers/read-committed.ts'
 import { freshName, kafkaBrokers } from '../helpers/stack.ts'
 
-let dir: string
-let runId: string
-const runs: CliRun[] = []
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'fencepost-dev-'))
-  runId = crypto.randomUUID()
-})
-afterEach(async () => {
-  for (const { child, ended } of runs.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-  await untilNothingLeft(runId, systemClock, 10_000)
-  await rm(dir, { recursive: true, force: true })
-})
+const commands = cliRuns('dev')
 
-function dev(...args: readonly string[]): CliRun {
-  const run = runCliProcess(['dev', '--dir', dir, ...args], { ...process.env, [runMarker]: runId })
-  runs.push(run)
-  return run
-}
+const dev = (...args: readonly string[]): CliRun => commands.start(['dev', ...args])
 
 const brokersOf = async (run: CliRun): Promise<readonly string[]> =>
   (JSON.parse(await run.firstLine) as { brokers: readonly string[] }).brokers
@@ -76,7 +56,7 @@ test('a relay is rung by what is written to its source; a second start is refuse
 
   run.child.kill('SIGINT')
   expect((await run.ended).code).toBe(0)
-  await untilNothingLeft(runId, systemClock, 1_000)
+  await commands.untilNothingLeft(1_000)
 })
 
 const fencepost = fileURLToPath(new URL('../../lib/index.ts', import.meta.url))
@@ -96,7 +76,7 @@ test('missing topics are named; in a cluster that exists a relay is deployed ane
 }, async () => {
   const brokers = await kafkaBrokers('4.1')
   const name = freshName('words')
-  const module = join(dir, 'words.ts')
+  const module = join(commands.dir, 'words.ts')
   await writeFile(module, wordRelay(name, 'first'))
   const args = ['--relay', module, '--brokers', brokers.join(','), '--prefix', name]
 
@@ -122,7 +102,7 @@ test('missing topics are named; in a cluster that exists a relay is deployed ane
 
   run.child.kill('SIGKILL')
   await run.ended
-  await untilNothingLeft(runId, systemClock, 5_000)
+  await commands.untilNothingLeft(5_000)
 })
 
 test('a pull finds what was written before, goes on from there in the next run, and a lane that stops is told with its fix', {
@@ -130,7 +110,7 @@ test('a pull finds what was written before, goes on from there in the next run, 
 }, async () => {
   const brokers = await kafkaBrokers('3.9')
   const name = freshName('pulled')
-  const module = join(dir, 'pulled.ts')
+  const module = join(commands.dir, 'pulled.ts')
   await writeFile(module, wordRelay(name, 'pulled'))
   const start = () =>
     dev(
@@ -158,7 +138,7 @@ test('a pull finds what was written before, goes on from there in the next run, 
 test('the sweep finds what nothing rang for, and says so', { timeout: 120_000 }, async () => {
   const brokers = await kafkaBrokers('4.1')
   const name = freshName('swept')
-  const module = join(dir, 'swept.ts')
+  const module = join(commands.dir, 'swept.ts')
   await writeFile(module, wordRelay(name, 'swept'))
   const run = dev(
     ...['--json', '--relay', module, '--brokers', brokers.join(','), '--prefix', name, '--create-topics', '1'],

@@ -1,33 +1,17 @@
-import { access, mkdtemp, rm } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { systemClock } from '../../../lib/clock.ts'
+import { expect, test, vi } from 'vitest'
 import { localAwsEndpoint } from '../../../lib/local/aws-endpoint.ts'
 import { close, listen } from '../../../lib/local/http-server.ts'
 import { brokersSeenAt } from '../../../lib/local/kafka-probe.ts'
 import { portIsFree } from '../../../lib/local/ports.ts'
-import { type CliRun, runCliProcess } from '../../helpers/cli.ts'
-import { runMarker, untilNothingLeft } from '../../helpers/leftovers.ts'
+import type { CliRun } from '../../helpers/cli.ts'
+import { cliRuns } from '../../helpers/cli-runs.ts'
 import { kafkaBrokers } from '../../helpers/stack.ts'
 
-let dir: string
-let runId: string
-const runs: CliRun[] = []
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'fencepost-dev-'))
-  runId = crypto.randomUUID()
-})
-afterEach(async () => {
-  for (const { child, ended } of runs.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-  await untilNothingLeft(runId, systemClock, 5_000)
-  await rm(dir, { recursive: true, force: true })
-})
+const commands = cliRuns('dev')
 
 interface Addresses {
   readonly pid: number
@@ -36,11 +20,7 @@ interface Addresses {
   readonly fenceTable: string
 }
 
-function dev(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliRun {
-  const run = runCliProcess(['dev', '--dir', dir, ...args], { ...process.env, ...env, [runMarker]: runId })
-  runs.push(run)
-  return run
-}
+const dev = (args: readonly string[], env: NodeJS.ProcessEnv = {}): CliRun => commands.start(['dev', ...args], env)
 
 const addressesOf = async (run: CliRun): Promise<Addresses> => JSON.parse(await run.firstLine) as Addresses
 const portOf = (address: string | undefined): number => Number(address?.split(':').at(-1))
@@ -71,7 +51,7 @@ test('after SIGKILL nothing is left, and the next start takes the lock and the d
   await addressesOf(run)
   run.child.kill('SIGKILL')
   await run.ended
-  await untilNothingLeft(runId, systemClock, 5_000)
+  await commands.untilNothingLeft(5_000)
   const next = dev(['--json'])
   expect((await addressesOf(next)).brokers).toHaveLength(1)
   next.child.kill('SIGTERM')
@@ -80,7 +60,7 @@ test('after SIGKILL nothing is left, and the next start takes the lock and the d
 
 test('Ctrl-C in the middle of a start stops what was started', async () => {
   const run = dev(['--json', '--fresh'])
-  await vi.waitFor(() => access(join(dir, 'logs', 'kafka-1.log')), { timeout: 30_000, interval: 10 })
+  await vi.waitFor(() => access(join(commands.dir, 'logs', 'kafka-1.log')), { timeout: 30_000, interval: 10 })
   run.child.kill('SIGINT')
   const { code, stdout, stderr } = await run.ended
   expect(code).toBe(130)
@@ -90,14 +70,14 @@ test('Ctrl-C in the middle of a start stops what was started', async () => {
 
 test('--brokers uses a cluster that exists and starts none', async () => {
   const shared = await kafkaBrokers('3.9')
-  const run = dev(['--json', '--brokers', shared.join(',')], { PATH: dir, JAVA_HOME: dir })
+  const run = dev(['--json', '--brokers', shared.join(',')], { PATH: commands.dir, JAVA_HOME: commands.dir })
   expect((await addressesOf(run)).brokers).toEqual(shared)
   run.child.kill('SIGINT')
   expect((await run.ended).code).toBe(0)
 })
 
 test('without Java it says what to install', async () => {
-  const { code, stderr } = await dev([], { PATH: dir, JAVA_HOME: '' }).ended
+  const { code, stderr } = await dev([], { PATH: commands.dir, JAVA_HOME: '' }).ended
   expect(code).toBe(1)
   expect(stderr).toContain('No java on PATH; Kafka needs Java 17 or later. Install it')
 })
