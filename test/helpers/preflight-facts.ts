@@ -63,7 +63,13 @@ export const metadataOf = (lineage: string, id = lane.transactionalId): string =
 export const lineageWith = (change: Partial<LaneLineage> = {}): LaneLineage => ({
   id: lane,
   committed: [{ topic: 'orders', partition: 0, offset: 5n, leaderEpoch: -1, metadata: metadataOf('ours') }],
-  record: freeRecord({ id: lane.transactionalId, lineage: 'ours', outputPartitions: new Map([['orders.out', 1]]) }),
+  record: freeRecord({
+    id: lane.transactionalId,
+    lineage: 'ours',
+    sourceTopicId: 'id',
+    clusterId: 'cluster',
+    outputPartitions: new Map([['orders.out', 1]]),
+  }),
   ...change,
 })
 

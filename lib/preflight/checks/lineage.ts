@@ -7,7 +7,7 @@ import { type Finding, fail, holds, ok, type Subject, unknown } from '../finding
  * Whether the prefix is this deployment's own: what is committed under it must have been committed by the lanes whose
  * records are in this fence table. Pure: the same two sources that a lane reconciles when it opens (R8).
  */
-export function lineageChecks({ lineages, prefix, topics }: Facts): readonly Finding[] {
+export function lineageChecks({ cluster, lineages, prefix, topics }: Facts): readonly Finding[] {
   if (!lineages.told) {
     const subject: Subject = { id: 'prefix.own', about: `prefix ${prefix}`, what: 'owner', wanted: 'this deployment' }
     return [unknown(subject, lineages.why)]
@@ -15,6 +15,7 @@ export function lineageChecks({ lineages, prefix, topics }: Facts): readonly Fin
   const byRelay = Map.groupBy(lineages.value, ({ id }) => id.relay)
   return [...byRelay].flatMap(([relay, lanes]) => [
     ownership(prefix, relay, lanes),
+    ...sameSource(lanes, cluster, topics),
     ...pinnedPartitions(relay, lanes, topics),
   ])
 }
@@ -53,6 +54,25 @@ function strangeness({ id, record }: LaneLineage, answer: LaneLineage['committed
   }
   if (metadata.lineage === record.lineage) return null
   return { found: `${where} was committed by another deployment (lineage ${metadata.lineage})`, fix: ownPrefix }
+}
+
+/** A position means nothing in another log of the same name: such lanes stop with SOURCE_REPLACED (R8). */
+function sameSource(
+  lanes: readonly LaneLineage[],
+  cluster: Facts['cluster'],
+  topics: Facts['topics'],
+): readonly Finding[] {
+  const topic = lanes[0]?.id.topic ?? ''
+  const state = topics.told ? topics.value.find(({ name }) => name === topic)?.state : undefined
+  if (!cluster.told || !state?.told || state.value === null) return []
+  const { topicId } = state.value
+  const { clusterId } = cluster.value
+  const records = lanes.flatMap(({ record }) => (record?.sourceTopicId ? [record] : []))
+  const others = records.filter((record) => record.sourceTopicId !== topicId || record.clusterId !== clusterId)
+  const subject: Subject = { id: 'source.same', about: topic, what: 'log', wanted: 'the one that was relayed so far' }
+  const found =
+    others.length === 0 ? 'the same' : `another one for ${others.length} of ${lanes.length} lanes: made anew?`
+  return [holds(others.length === 0, fail, subject, found, 'fencepost reset, to relay the new log from a chosen place')]
 }
 
 /** Partition counts of outputs are pinned in the records, so that a key keeps its partition. */

@@ -2,8 +2,9 @@ import type { Facts, RightFacts } from '../facts/facts.ts'
 import { type Finding, fail, ok, type Subject, unknown, warn } from '../finding.ts'
 
 /** Whether this user has the ACLs that docs/operations/acls.md lists. */
-export function rightChecks({ rights }: Facts): readonly Finding[] {
-  return rights.told ? rights.value.map(ofRight) : []
+export function rightChecks({ cluster, rights }: Facts): readonly Finding[] {
+  if (rights.told) return rights.value.map(ofRight)
+  return cluster.told ? [unknown({ id: 'acl.all', about: 'ACLs', what: 'all', wanted: 'allowed' }, rights.why)] : []
 }
 
 function ofRight({ acl: { operation, resource, name, required, why }, granted }: RightFacts): Finding {

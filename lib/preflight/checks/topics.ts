@@ -2,8 +2,8 @@ import type { Facts, TopicFacts, TopicState } from '../facts/facts.ts'
 import { type Finding, fail, holds, ok, type Subject, unknown, warn } from '../finding.ts'
 
 /** Whether the topics are there, led, and of a kind that the relay can read or write. */
-export function topicChecks({ topics, relays }: Facts): readonly Finding[] {
-  if (!topics.told) return []
+export function topicChecks({ cluster, topics, relays }: Facts): readonly Finding[] {
+  if (!topics.told) return cluster.told ? [unread(topics.why)] : []
   const known = new Map(topics.value.map((topic) => [topic.name, topic]))
   return [
     ...topics.value.filter(isUsers).flatMap((topic) => [...existence(topic), ...sourcePolicy(topic)]),
@@ -12,6 +12,14 @@ export function topicChecks({ topics, relays }: Facts): readonly Finding[] {
     ),
   ]
 }
+
+/** Without a cluster nobody expects its topics; with one it is a finding of its own. */
+const unread = (why: string): Finding =>
+  fail(
+    { id: 'topic.exists', about: 'topics', what: 'metadata', wanted: 'an answer' },
+    why,
+    "try again; see the brokers' logs",
+  )
 
 const isUsers = ({ roles }: TopicFacts): boolean => !roles.has('internal')
 const stateOf = (topic: TopicFacts | undefined): TopicState | null => (topic?.state.told ? topic.state.value : null)

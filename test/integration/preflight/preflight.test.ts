@@ -11,6 +11,7 @@ import { type CliRun, runCliProcess } from '../../helpers/cli.ts'
 import { deploymentEnv } from '../../helpers/deployment-env.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { runMarker, untilNothingLeft } from '../../helpers/leftovers.ts'
+import { recreateTopic } from '../../helpers/operator.ts'
 import { produceTransaction } from '../../helpers/producing.ts'
 import { fenceTable, relayWorld } from '../../helpers/relay-world.ts'
 import { ring } from '../../helpers/ringing.ts'
@@ -229,6 +230,10 @@ describe.each(['4.1', '3.9'] as const)('a relay that works on Kafka %s', (versio
       { id: 'prefix.own', found: expect.stringContaining('whose fence record is not in this table') },
     ])
     expect(code).toBe(1)
+
+    await recreateTopic(world.cluster, world.names.source)
+    const anew = await look()
+    expect(of('fail', anew.report)).toEqual([`source.same ${world.names.source}`])
   })
 
   test('is not disturbed by the questions: rights are asked in its transactional id while it is warm', async () => {

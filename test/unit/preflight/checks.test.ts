@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Facts, MappingFacts, TopicState } from '../../../lib/preflight/facts/facts.ts'
 import { brokerSettings } from '../../../lib/preflight/facts/read-cluster.ts'
@@ -196,6 +197,19 @@ const faults: readonly Fault[] = [
     found: 'offset 5 of orders-0 in group shop.copy was committed by something else',
   },
   {
+    id: 'source.same',
+    facts: { lineages: told([lineageWith({ record: { ...recordOf(), sourceTopicId: 'old' } })]) },
+    about: 'orders',
+    found: 'another one for 1 of 1 lanes: made anew?',
+  },
+  {
+    id: 'source.same',
+    facts: { lineages: told([lineageWith({ record: { ...recordOf(), clusterId: 'old' } })]) },
+    about: 'orders',
+    found: 'another one for 1 of 1 lanes: made anew?',
+  },
+  { id: 'topic.exists', facts: { topics: untold('no answer') }, about: 'topics', found: 'no answer' },
+  {
     id: 'topic.pinned-partitions',
     facts: {
       lineages: told([lineageWith({ record: { ...recordOf(), outputPartitions: new Map([['orders.out', 3]]) } })]),
@@ -363,6 +377,11 @@ describe('each check sees its fault, and says what was found, what is wanted, an
     expect([...ids].sort()).toEqual([...new Set(faults.map(({ id }) => id))].sort())
   })
 
+  test('each has its line in docs/operations/preflight.md', async () => {
+    const page = await readFile(new URL('../../../docs/operations/preflight.md', import.meta.url), 'utf8')
+    for (const { id } of judge(soundFacts).checks) expect(page).toContain(`\`${id}\``)
+  })
+
   test('all are told at once', () => {
     const { checks } = judge({
       ...soundFacts,
@@ -403,6 +422,7 @@ describe('what nobody tells is unknown, never ok', () => {
       ['topic.copies', 'topic.copies'],
     ],
     ['fence records', { lineages: hidden }, ['prefix.own']],
+    ['rights', { rights: hidden }, ['acl.all']],
     ['producers', { producers: [{ relay: 'copy', topic: 'orders', transactional: hidden }] }, ['source.transactions']],
     ['backups', { table: told({ ...table, restorable: hidden }) }, ['table.recovery']],
     [
@@ -422,6 +442,14 @@ describe('what nobody tells is unknown, never ok', () => {
       expect.objectContaining({ id: 'topic.exists', status: 'fail', about: 'orders' }),
     )
   })
+})
+
+test('without a cluster that is said once, and what is known beside it', () => {
+  const silent = untold('no broker answered')
+  const facts = { cluster: silent, topics: silent, rights: silent, lineages: silent, producers: [] }
+  const { checks } = judge({ ...soundFacts, ...facts })
+  expect(checks.filter(({ status }) => status !== 'ok').map(({ id }) => id)).toEqual(['broker.reached', 'prefix.own'])
+  expect(checks.map(({ id }) => id)).toContain('table.exists')
 })
 
 describe('risks that were accepted are ok and say so', () => {
