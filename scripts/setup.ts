@@ -7,6 +7,7 @@ import { messageOf } from '../lib/errors.ts'
 import { runCommand } from '../lib/local/command.ts'
 import { findJava } from '../lib/local/java.ts'
 import { hasKafkaJars, type KafkaVersion, kafkaClassPath } from '../lib/local/kafka-jars.ts'
+import { fetchApicurio, hasApicurio } from '../test/helpers/apicurio.ts'
 import { versionsNeeded } from './versions-needed.ts'
 
 const say = (line: string): void => console.error(`fencepost: ${line}`)
@@ -55,10 +56,18 @@ async function ensureKafka(version: KafkaVersion): Promise<void> {
   await step(`fetching Kafka ${version} by Maven (55 MB)`, () => kafkaClassPath({ version }))
 }
 
+/** For the integration tests of codecs only. */
+async function ensureRegistry(): Promise<void> {
+  if (await hasApicurio()) return
+  await ensureMaven()
+  await step('fetching the Apicurio schema registry by Maven (109 MB)', fetchApicurio)
+}
+
 try {
   const versions = versionsNeeded(process.argv[2] ?? '', process.argv.slice(3))
   if (versions.length > 0) await ensureJava()
   for (const version of versions) await ensureKafka(version)
+  if (process.argv[2] === 'test' && versions.length > 0) await ensureRegistry()
 } catch (error) {
   say(messageOf(error))
   process.exitCode = 1

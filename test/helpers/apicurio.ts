@@ -20,7 +20,7 @@ export interface Apicurio {
 }
 
 export async function startApicurio(logFile: string): Promise<Apicurio> {
-  const [java, [port]] = await Promise.all([findJava(), freePorts(1), fetched()])
+  const [java, [port]] = await Promise.all([findJava(), freePorts(1), fetchApicurio()])
   const settings = [`-Dquarkus.http.port=${port}`, '-Dquarkus.http.host=127.0.0.1']
   const jar = join(home, `apicurio-registry-app-${version}-runner.jar`)
   const args = ['-Xmx256m', ...quickJvmFlags, ...settings, '-jar', jar]
@@ -30,9 +30,15 @@ export async function startApicurio(logFile: string): Promise<Apicurio> {
   return { url, stop: async () => void (await stopSupervised(child, stopGraceMs)) }
 }
 
+export const hasApicurio = (): Promise<boolean> =>
+  stat(home).then(
+    () => true,
+    () => false,
+  )
+
 /** Unpacked beside its place and moved there, so that an interrupted fetch leaves nothing that looks complete. */
-async function fetched(): Promise<void> {
-  if (await stat(home).catch(() => null)) return
+export async function fetchApicurio(): Promise<void> {
+  if (await hasApicurio()) return
   await mkdir(dirname(home), { recursive: true })
   const partial = await mkdtemp(`${home}.partial-`)
   const artifact = `-Dartifact=io.apicurio:apicurio-registry-app:${version}:tar.gz:all`
@@ -46,7 +52,7 @@ async function fetched(): Promise<void> {
   if (code !== 0) throw new Error(`Maven could not fetch the schema registry:\n${output}`)
   await rename(partial, home).catch(async (error) => {
     await rm(partial, { recursive: true, force: true })
-    if (!(await stat(home).catch(() => null))) throw error // another run was quicker
+    if (!(await hasApicurio())) throw error // another run was quicker
   })
 }
 
