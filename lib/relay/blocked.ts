@@ -42,7 +42,7 @@ export async function blockedForLong(
   { heldBack, stableUntil }: Look,
   deadline: Deadline,
 ): Promise<RelayError | null> {
-  if (heldBack.length === 0 || deadline.remainingMs() <= judgeMs + secondLookMs) return null
+  if (heldBack.length === 0 || deadline.remainingMs() <= 2 * secondLookMs) return null
   const places = heldBack.map((partition) => ({ topic: id.topic, partition }))
   const soon = sooner(deployment.clock, deadline, judgeMs)
   const first = await overdue(deployment, places, soon)
