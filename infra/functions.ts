@@ -13,7 +13,7 @@ export interface ServerlessFunction {
   readonly architecture: 'arm64'
   readonly memorySize: number
   readonly timeout: number
-  readonly role: Value
+  role?: Value
   readonly environment: Readonly<Record<string, Value>>
   readonly events: readonly { readonly schedule: Readonly<Record<string, Value>> }[]
   readonly reservedConcurrency?: number

@@ -11,7 +11,7 @@ import { planProblems } from '../problems.ts'
 import { template } from '../resources/all.ts'
 import type { DeploymentSettings } from '../settings.ts'
 import { mergeTemplates } from './merge.ts'
-import type { Hooks, PluginUtils, Serverless } from './serverless.ts'
+import type { CliOptions, Hooks, PluginUtils, Serverless } from './serverless.ts'
 
 /**
  * Turns `custom.fencepost` of a serverless.yml into functions, triggers, tables, permissions, alarms and a dashboard.
@@ -24,13 +24,13 @@ export class FencepostPlugin {
   #plan: DeploymentPlan | undefined
   #functions: Record<string, ServerlessFunction> = {}
 
-  constructor(serverless: Serverless, _options: unknown, { log }: PluginUtils) {
+  constructor(serverless: Serverless, options: CliOptions, { log }: PluginUtils) {
     this.#serverless = serverless
     this.#log = log
     this.hooks = {
       initialize: () => this.#describe(),
-      'before:package:createDeploymentArtifacts': () => this.#bundle(),
-      'before:deploy:function:packageFunction': () => this.#bundle(),
+      'before:package:createDeploymentArtifacts': () => this.#bundle(() => true),
+      'before:deploy:function:packageFunction': () => this.#bundleOne(options.function),
     }
   }
 
@@ -67,16 +67,23 @@ export class FencepostPlugin {
     return facts
   }
 
-  async #bundle(): Promise<void> {
+  async #bundle(isWanted: (key: string) => boolean): Promise<void> {
     const { serviceDir } = this.#serverless
     for (const relay of this.#plan?.relays ?? []) {
-      for (const { key, entry } of relay.functions) {
+      for (const { key, entry } of relay.functions.filter((one) => isWanted(one.key))) {
         const artifact = join(serviceDir, '.serverless', `${key}.zip`)
         await writeArtifact(resolve(serviceDir, relay.module), entry, artifact)
         const compiled = this.#functions[key]
         if (compiled) compiled.package = { artifact }
       }
     }
+  }
+
+  /** Of `deploy function`, which looks roles up by their names; ours have none, and this one stays as it is deployed. */
+  async #bundleOne(wanted: string | undefined): Promise<void> {
+    await this.#bundle((key) => key === wanted)
+    const one = this.#functions[wanted ?? '']
+    if (one) delete one.role
   }
 
   #warnOfFilters({ relays }: DeploymentPlan): void {

@@ -12,6 +12,11 @@ export interface Serverless {
   getProvider(name: 'aws'): { getStage(): string }
 }
 
+export interface CliOptions {
+  /** Of `deploy function`. */
+  readonly function?: string
+}
+
 export interface PluginUtils {
   readonly log: { warning(line: string): void }
 }

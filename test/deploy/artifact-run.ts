@@ -14,8 +14,8 @@ export interface ArtifactRun {
 }
 
 export interface ArtifactRunOptions {
-  /** The folder that was packaged. */
-  readonly service: string
+  /** Where it was packaged. */
+  readonly packageDir: string
   readonly function: string
   readonly dir: string
   readonly signal: AbortSignal
@@ -27,9 +27,9 @@ const killsPerMinute = 40
 
 /** The demo, verified as ever, with the function's zip in place of a bundle of its own. */
 export async function runArtifact(options: ArtifactRunOptions): Promise<ArtifactRun> {
-  const { service, function: name, dir, signal, say } = options
-  const zip = (await artifacts(service)).find((one) => one.name === `${name}.zip`)
-  if (!zip) throw new Error(`${name}.zip was not packaged in ${service}`)
+  const { packageDir, function: name, dir, signal, say } = options
+  const zip = (await artifacts(packageDir)).find((one) => one.name === `${name}.zip`)
+  if (!zip) throw new Error(`${name}.zip was not packaged in ${packageDir}`)
   const bundleDir = join(dir, 'unzipped')
   await rm(dir, { recursive: true, force: true })
   for (const [path, content] of Object.entries(zip.files)) {

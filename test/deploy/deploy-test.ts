@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { runCommand } from '../../lib/local/command.ts'
@@ -7,7 +7,7 @@ import { countOf, holdings } from './account.ts'
 import { type ArtifactRun, runArtifact } from './artifact-run.ts'
 import { runContract } from './contract-run.ts'
 import { type Moto, startMoto } from './moto.ts'
-import { artifactFaults, artifacts, packagedTemplate, templateFile } from './packaged.ts'
+import { artifactFaults, artifacts, packageDir, packagedTemplate, templateFile } from './packaged.ts'
 import { pythonPrograms } from './python.ts'
 import { brokerAddresses, readBackFaults } from './read-back.ts'
 import { root, serverless } from './serverless-cli.ts'
@@ -31,6 +31,8 @@ export interface DeployTestResult {
   readonly removed: boolean
   /** What the account still holds afterwards. */
   readonly leftovers: number
+  /** To the first deployment, and one function deployed by itself afterwards. */
+  readonly rolledBack: boolean
   /** Tests of the fence store's contract that hold on the deployed table. */
   readonly fenceStoreContract: number
   readonly artifactRun: ArtifactRun
@@ -64,17 +66,12 @@ class DeployTest {
     const { dir, signal, say } = this.#options
     const programs = await pythonPrograms({ dir: join(dir, 'venv'), signal, say })
     say('packaging the relays of this repository for prod, without credentials')
-    await this.#package(root, ['--stage', 'prod'])
-    const cfnLint = await this.#lint(programs, root)
+    const packaged = await this.#package(root, ['--stage', 'prod'])
+    const cfnLint = await this.#lint(programs, packaged)
     const account = await this.#inAccount(programs)
     say('running the packaged function on a real broker, with functions killed at work')
-    const artifactRun = await runArtifact({
-      service: root,
-      function: 'delays',
-      dir: join(dir, 'artifact'),
-      signal,
-      say,
-    })
+    const artifactDir = join(dir, 'artifact')
+    const artifactRun = await runArtifact({ packageDir: packaged, function: 'delays', dir: artifactDir, signal, say })
     const result = {
       cfnLint: cfnLint + account.cfnLint,
       templateAssertions: this.#assertionsHeld,
@@ -82,10 +79,11 @@ class DeployTest {
       updated: account.updated,
       removed: account.removed,
       leftovers: account.leftovers,
+      rolledBack: account.rolledBack,
       fenceStoreContract: account.contract,
       artifactRun,
     }
-    const isDone = result.deployed && result.updated && result.removed && result.leftovers === 0
+    const isDone = result.deployed && result.updated && result.rolledBack && result.removed && result.leftovers === 0
     const isRight = result.cfnLint === 0 && artifactRun.ok && this.#faults.length === 0
     return { result, ok: isDone && isRight, faults: this.#faults }
   }
@@ -100,26 +98,65 @@ class DeployTest {
       )
       const before = countOf(await holdings(moto))
       say('deploying every kind of trigger to moto')
-      const deployed = await this.#deploy(moto, 'first')
-      const cfnLint = await this.#lint(programs, testService)
+      const first = await this.#deploy(moto, 'first')
+      const deployed = await this.#agrees(moto, 'deployed', first)
+      const cfnLint = await this.#lint(programs, first)
       say('running the contract of the fence store on the deployed table')
       const contract = await this.#contract(moto)
       say('updating: one relay less, other latencies, more memory')
-      const updated = await this.#deploy(moto, 'second')
+      const second = await this.#deploy(moto, 'second')
+      const updated = await this.#agrees(moto, 'updated', second)
+      say('rolling back')
+      await this.#serverless(moto, ['rollback', '--timestamp', await timestampOf(first), '--param', 'round=first'])
+      const rolledBack = await this.#agrees(moto, 'rolled back', first)
+      say('deploying the code of one function')
+      await this.#serverless(moto, ['deploy', 'function', '--function', 'dotted', '--param', 'round=first'])
+      const isKept = await this.#agrees(moto, 'after deploy function', first)
       say('removing')
-      await this.#serverless(moto, ['remove', '--param', 'round=second'])
+      await this.#serverless(moto, ['remove', '--param', 'round=first'])
       const leftovers = countOf(await holdings(moto)) - before
-      return { cfnLint, deployed, contract, updated, removed: leftovers === 0, leftovers }
+      const removed = leftovers === 0
+      return { cfnLint, deployed, contract, updated, rolledBack: rolledBack && isKept, removed, leftovers }
     } finally {
       await moto.stop()
     }
   }
 
-  async #deploy(moto: Moto, round: string): Promise<boolean> {
+  /** Answers where its template and zips are kept. */
+  async #deploy(moto: Moto, round: string): Promise<string> {
     await this.#serverless(moto, ['deploy', '--param', `round=${round}`])
-    await this.#judgePackage(testService)
-    const faults = await readBackFaults(testService, await packagedTemplate(testService), await holdings(moto))
-    this.#faults.push(...faults.map((fault) => `${round}: ${fault}`))
+    return this.#keep(testService, round)
+  }
+
+  async #package(service: string, args: readonly string[]): Promise<string> {
+    await rm(packageDir(service), { recursive: true, force: true })
+    await serverless({ args: ['package', ...args], cwd: service, signal: this.#options.signal })
+    return this.#keep(service, 'prod')
+  }
+
+  /** The next command writes into the same folder. */
+  async #keep(service: string, name: string): Promise<string> {
+    const kept = join(this.#options.dir, 'packaged', name)
+    await rm(kept, { recursive: true, force: true })
+    await cp(packageDir(service), kept, { recursive: true })
+    await this.#judgePackage(kept)
+    return kept
+  }
+
+  async #judgePackage(dir: string): Promise<void> {
+    const template = await packagedTemplate(dir)
+    for (const { says, faults } of templateAssertions) {
+      const found = faults(template)
+      if (found.length === 0) this.#assertionsHeld++
+      else this.#faults.push(`not so: ${says} (${found.join(', ')})`)
+    }
+    this.#faults.push(...artifactFaults(await artifacts(dir)))
+  }
+
+  /** Whether the account holds what was packaged, and nothing else. */
+  async #agrees(moto: Moto, when: string, packaged: string): Promise<boolean> {
+    const faults = await readBackFaults(packaged, await packagedTemplate(packaged), await holdings(moto))
+    this.#faults.push(...faults.map((fault) => `${when}: ${fault}`))
     return faults.length === 0
   }
 
@@ -134,29 +171,20 @@ class DeployTest {
     return serverless({ args, cwd: testService, at, signal: this.#options.signal })
   }
 
-  async #package(service: string, args: readonly string[]): Promise<void> {
-    await rm(join(service, '.serverless'), { recursive: true, force: true })
-    await serverless({ args: ['package', ...args], cwd: service, signal: this.#options.signal })
-    await this.#judgePackage(service)
-  }
-
-  async #judgePackage(service: string): Promise<void> {
-    const template = await packagedTemplate(service)
-    for (const { says, faults } of templateAssertions) {
-      const found = faults(template)
-      if (found.length === 0) this.#assertionsHeld++
-      else this.#faults.push(`not so: ${says} (${found.join(', ')})`)
-    }
-    this.#faults.push(...artifactFaults(await artifacts(service)))
-  }
-
   /** Answers how many findings; what they are is told. */
-  async #lint(programs: string, service: string): Promise<number> {
+  async #lint(programs: string, dir: string): Promise<number> {
     const { signal, say } = this.#options
-    const args = ['--format', 'parseable', '--', templateFile(service)]
+    const args = ['--format', 'parseable', '--', templateFile(dir)]
     const { code, output } = await runCommand(join(programs, 'cfn-lint'), args, { signal })
     const findings = output.split('\n').filter((line) => line.trim() !== '')
     for (const finding of findings) say(finding)
     return code === 0 ? findings.length : Math.max(1, findings.length)
   }
+}
+
+/** By which the CLI knows a deployment: it is part of where its code was uploaded to. */
+async function timestampOf(packaged: string): Promise<string> {
+  const [timestamp] = /(?<=\/)\d{13}(?=-)/.exec(await readFile(templateFile(packaged), 'utf8')) ?? []
+  if (timestamp === undefined) throw new Error(`${templateFile(packaged)} names no upload`)
+  return timestamp
 }

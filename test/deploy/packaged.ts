@@ -4,14 +4,14 @@ import { unzipSync } from 'fflate'
 import { mebibytes } from '../../lib/units.ts'
 import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template-assertions.ts'
 
-const folder = '.serverless'
+/** Where `serverless package` and `deploy` write, in the folder of a service. */
+export const packageDir = (service: string): string => join(service, '.serverless')
 
-/** What `serverless package` has written in the folder of a service. */
-export const templateFile = (service: string): string =>
-  join(service, folder, 'cloudformation-template-update-stack.json')
+export const templateFile = (dir: string): string => join(dir, 'cloudformation-template-update-stack.json')
 
-export async function packagedTemplate(service: string): Promise<Deployed> {
-  const { Resources } = JSON.parse(await readFile(templateFile(service), 'utf8')) as {
+/** What was packaged into `dir`. */
+export async function packagedTemplate(dir: string): Promise<Deployed> {
+  const { Resources } = JSON.parse(await readFile(templateFile(dir), 'utf8')) as {
     readonly Resources: Readonly<Record<string, TemplateResource>>
   }
   const functions = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::Lambda::Function')
@@ -58,11 +58,11 @@ export interface Artifact {
   readonly files: Readonly<Record<string, Uint8Array>>
 }
 
-export async function artifacts(service: string): Promise<readonly Artifact[]> {
-  const names = (await readdir(join(service, folder))).filter((name) => name.endsWith('.zip'))
+export async function artifacts(dir: string): Promise<readonly Artifact[]> {
+  const names = (await readdir(dir)).filter((name) => name.endsWith('.zip'))
   return Promise.all(
     names.map(async (name) => {
-      const zip = await readFile(join(service, folder, name))
+      const zip = await readFile(join(dir, name))
       return { name, bytes: zip.length, files: unzipSync(zip) }
     }),
   )

@@ -9,10 +9,10 @@ import type { Holdings } from './account.ts'
 /** Kept in SSM by the test; what CloudFormation must have looked up. */
 export const brokerAddresses = 'b-1.example.com:9096,b-2.example.com:9096'
 
-/** Where the account differs from the template that was packaged in the folder of the service. */
-export async function readBackFaults(service: string, deployed: Deployed, found: Holdings): Promise<readonly string[]> {
+/** Where the account differs from a template, and its code from the zips in a folder. */
+export async function readBackFaults(zips: string, deployed: Deployed, found: Holdings): Promise<readonly string[]> {
   const functions = await Promise.all(
-    deployed.functions.map((one) => functionFaults(service, one, functionOf(found, one))),
+    deployed.functions.map((one) => functionFaults(zips, one, functionOf(found, one))),
   )
   const mappings = Object.entries(deployed.resources)
     .filter(([, { Type }]) => Type === 'AWS::Lambda::EventSourceMapping')
@@ -35,9 +35,9 @@ const functionOf = ({ functions }: Holdings, { key }: FunctionFacts) =>
 /** `orders-sweep` ends with `sweep` too. */
 const isWhole = (name: string, key: string): boolean => name.split('-').length === 3 + key.split('-').length
 
-async function functionFaults(service: string, wanted: FunctionFacts, found: FunctionConfiguration | undefined) {
+async function functionFaults(zips: string, wanted: FunctionFacts, found: FunctionConfiguration | undefined) {
   if (!found) return [`function ${wanted.key} is missing`]
-  const zip = await readFile(join(service, '.serverless', `${wanted.key}.zip`))
+  const zip = await readFile(join(zips, `${wanted.key}.zip`))
   const environment = found.Environment?.Variables ?? {}
   return differences(`function ${wanted.key}`, [
     ['runtime', wanted.runtime, found.Runtime],
@@ -45,6 +45,7 @@ async function functionFaults(service: string, wanted: FunctionFacts, found: Fun
     ['handler', wanted.handler, found.Handler],
     ['timeout', wanted.timeoutSeconds, found.Timeout],
     ['code', createHash('sha256').update(zip).digest('base64'), found.CodeSha256],
+    ['generation', wanted.environment[settings.generation.env], environment[settings.generation.env]],
     ['variables', Object.keys(wanted.environment).sort(), Object.keys(environment).sort()],
     ['brokers', brokerAddresses, environment[settings.brokers.env]],
   ])

@@ -82,6 +82,20 @@ test.each([
   await expect(described(service(settings, over))).rejects.toThrow(message)
 })
 
+test('deploying one function bundles that one, and leaves its role alone', async () => {
+  const serverless = service(settings)
+  const plugin = new FencepostPlugin(serverless, { function: 'dotted-status' }, { log: { warning: () => undefined } })
+  await plugin.hooks.initialize?.()
+  await plugin.hooks['before:deploy:function:packageFunction']?.()
+  const { functions } = serverless.service
+  expect(functions['dotted-status']).toMatchObject({
+    package: { artifact: expect.stringMatching(/dotted-status\.zip$/) },
+  })
+  expect(functions['dotted-status']).not.toHaveProperty('role')
+  expect(functions.dotted).toHaveProperty('role')
+  expect(functions.dotted).not.toHaveProperty('package')
+}, 30_000)
+
 test('a relay whose name is not that of its settings is refused: its lanes would be others', async () => {
   const misnamed = service({ ...settings, relays: { orders: { module: 'relays/dotted.ts' } } })
   await expect(described(misnamed)).rejects.toThrow(
