@@ -105,6 +105,7 @@ describe('a definition that cannot work', () => {
     ['an unknown policy', ['onError'], { onError: 'ignore' }],
     ['an unknown guarantee', ['guarantee'], { guarantee: 'at-most-once' }],
     ['an unknown way to read', ['read'], { read: 'group' }],
+    ['records of the event, exactly once: it cannot say which were aborted (P13)', ['read'], { read: 'event' }],
     ['an unknown start', ['startAt'], { startAt: 'latest' }],
     ['a start at no date', ['startAt'], { startAt: new Date('soon') }],
     ['times out of bounds', ['window.ms', 'commitEveryMs'], { window: { ms: 0 }, commitEveryMs: minutes(15) }],
