@@ -11,6 +11,7 @@ interface Options {
   readonly commitEvery: readonly number[]
   readonly seconds: number
   readonly partitions: number
+  readonly partitionsPerLane: number
   readonly containers: number
   readonly processes: number
   readonly recordsPerSecond: number
@@ -29,6 +30,7 @@ Examples:
   $ npm run bench -- lanes --json                                   four rhythms, about six minutes
   $ npm run bench -- lanes --commit-every 1000 --seconds 20         one of them
   $ npm run bench -- lanes --no-keys                                one output partition a lane: two markers a transaction
+  $ npm run bench -- lanes --partitions-per-lane 8                  twelve lanes for the same partitions
   $ npm run bench -- lanes --processes 50                           each container in a process of its own`
 
 export function lanesCommand(terminal: Terminal): Command {
@@ -37,7 +39,8 @@ export function lanesCommand(terminal: Terminal): Command {
     .addOption(kafkaOption())
     .option('--commit-every <ms,...>', 'between the windows of a lane', rhythms, rhythms(commitEveryDefault))
     .option('--seconds <count>', 'measured, of each', countFrom(5, 500), 60)
-    .option('--partitions <count>', 'of the source, one lane each, and of the output', countFrom(1, 1_000), 96)
+    .option('--partitions <count>', 'of the source, and of the output', countFrom(1, 1_000), 96)
+    .option('--partitions-per-lane <count>', 'that share a transaction', countFrom(1, 1_000), 1)
     .option('--containers <count>', 'that share the lanes', countFrom(1, 500), 50)
     .option('--processes <count>', 'that the containers share', countFrom(1, 500), 2)
     .option('--records-per-second <count>', 'of 200 bytes, over all partitions', countFrom(1, 1_000_000), 1_920)
@@ -60,7 +63,7 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
 }
 
 const lines = ({ levels, workload }: LanesResult): readonly string[] => [
-  `${workload.partitions} lanes, ${workload.inProcess}, ${workload.recordsPerSecond} records/s`,
+  `${workload.partitions} partitions, ${workload.partitionsPerLane} a lane, ${workload.inProcess}, ${workload.recordsPerSecond} records/s`,
   ...levels.map(levelLine),
 ]
 

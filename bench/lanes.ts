@@ -1,4 +1,4 @@
-import { type LanesPlan, type LevelRun, measureLevel } from './lanes/level.ts'
+import { type LanesPlan, type LevelRun, lanesIn, measureLevel } from './lanes/level.ts'
 import { valueBytes } from './numbered-records.ts'
 import { quantile, rounded } from './statistics.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -52,11 +52,12 @@ export interface LevelFigures {
 
 /** Many lanes on one broker, in many warm containers that linger, at several rhythms. */
 export async function lanes(place: Surroundings, options: LanesOptions): Promise<LanesResult> {
-  const { partitions, containers, processes, recordsPerSecond, keyed, seconds, say, signal } = options
-  const plan = { partitions, containers, processes, recordsPerSecond, keyed, seconds }
+  const { partitions, partitionsPerLane, containers, processes, recordsPerSecond, keyed, seconds } = options
+  const plan = { partitions, partitionsPerLane, containers, processes, recordsPerSecond, keyed, seconds }
+  const { say, signal } = options
   const levels: LevelFigures[] = []
   for (const commitEveryMs of options.commitEveryMs) {
-    say(`${partitions} lanes in ${containers} containers, a window every ${commitEveryMs} ms, for ${seconds} s`)
+    say(`${lanesIn(plan)} lanes in ${containers} containers, a window every ${commitEveryMs} ms, for ${seconds} s`)
     const figures = figuresOf(await measureLevel(place, plan, commitEveryMs, signal))
     say(levelLine(figures))
     levels.push(figures)

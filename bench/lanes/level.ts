@@ -13,8 +13,9 @@ import { type BrokerUse, brokerUse } from './broker-meter.ts'
 import { type FeedPlan, PacedFeed } from './paced-feed.ts'
 import { type Commits, readCommits } from './read-commits.ts'
 
-/** Partitions of the source, one lane each, and as many of the output. */
+/** Partitions of the source, and as many of the output. */
 export interface LanesPlan extends FeedPlan {
+  readonly partitionsPerLane: number
   readonly containers: number
   /** Operating system processes that the containers share. */
   readonly processes: number
@@ -73,12 +74,12 @@ export async function measureLevel(
     over.abort()
     await fed
     await untilRelayed(subjects, feed.records, commitEveryMs, place)
-    const relay = copyRelay({ ...topics, commitEveryMs })
+    const relay = copyRelay({ ...topics, commitEveryMs, partitionsPerLane: plan.partitionsPerLane })
     const proof = await verifyRelay({ relay, prefix: name, cluster, complete: true })
     const span = { fromMs: before.atMs, untilMs: after.atMs }
     const output = await readCommits(cluster, topics.output, span)
     const offsets = await readCommits(cluster, '__consumer_offsets', span)
-    return { commitEveryMs, lanes: plan.partitions, before, after, output, offsets, proof }
+    return { commitEveryMs, lanes: lanesIn(plan), before, after, output, offsets, proof }
   } finally {
     over.abort()
     await Promise.all(subjects.map((subject) => subject.stop()))
@@ -94,7 +95,7 @@ interface LevelNames {
 
 function startSubjects(
   { env, dir }: Surroundings,
-  { processes }: LanesPlan,
+  { processes, partitionsPerLane }: LanesPlan,
   { name, source, output, commitEveryMs }: LevelNames,
   signal: AbortSignal,
 ): Promise<Subject[]> {
@@ -108,6 +109,7 @@ function startSubjects(
         BENCH_SOURCE: source,
         BENCH_OUTPUT: output,
         BENCH_COMMIT_EVERY_MS: String(commitEveryMs),
+        BENCH_PARTITIONS_PER_LANE: String(partitionsPerLane),
         FENCEPOST_PREFIX: name,
       },
       signal,
@@ -122,17 +124,20 @@ function startSubjects(
 async function handOutLanes(subjects: readonly Subject[], feed: PacedFeed, plan: LanesPlan): Promise<void> {
   const ask = (index: number, question: LanesQuestion) => subjects[index % subjects.length]?.ask(question)
   await ask(0, { do: 'first start' })
-  for (let container = 0; container < plan.containers; container++) {
+  for (let container = 0; container < Math.min(plan.containers, lanesIn(plan)); container++) {
     const partitions = partitionsOf(container, plan)
     await feed.first(partitions)
     await ask(container, { do: 'open', container, records: partitions.length })
   }
 }
 
-function partitionsOf(container: number, { partitions, containers }: LanesPlan): readonly number[] {
+function partitionsOf(container: number, { partitions, partitionsPerLane, containers }: LanesPlan): readonly number[] {
   const all = Array.from({ length: partitions }, (_, partition) => partition)
-  return all.filter((partition) => partition % containers === container)
+  return all.filter((partition) => Math.floor(partition / partitionsPerLane) % containers === container)
 }
+
+export const lanesIn = ({ partitions, partitionsPerLane }: LanesPlan): number =>
+  Math.ceil(partitions / partitionsPerLane)
 
 async function untilRelayed(
   subjects: readonly Subject[],

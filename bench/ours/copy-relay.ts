@@ -5,6 +5,7 @@ export interface CopyRelay {
   readonly output: string
   /** Between the windows of a lingering lane. */
   readonly commitEveryMs?: number
+  readonly partitionsPerLane?: number
 }
 
 /** The relay of all benchmarks: each record as it is, to the output partition of its key. */

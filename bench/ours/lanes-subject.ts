@@ -33,9 +33,14 @@ export interface LanesAnswer extends Resources {
   readonly failures: readonly string[]
 }
 
-const { BENCH_SOURCE = '', BENCH_OUTPUT = '', BENCH_COMMIT_EVERY_MS = '' } = process.env
+const { BENCH_SOURCE = '', BENCH_OUTPUT = '', BENCH_COMMIT_EVERY_MS = '', BENCH_PARTITIONS_PER_LANE = '' } = process.env
 const invocationMs = minutes(13)
-const relay = copyRelay({ source: BENCH_SOURCE, output: BENCH_OUTPUT, commitEveryMs: Number(BENCH_COMMIT_EVERY_MS) })
+const relay = copyRelay({
+  source: BENCH_SOURCE,
+  output: BENCH_OUTPUT,
+  commitEveryMs: Number(BENCH_COMMIT_EVERY_MS),
+  partitionsPerLane: Number(BENCH_PARTITIONS_PER_LANE),
+})
 const requests: RequestCounts = {}
 const failures: string[] = []
 let windows = 0
