@@ -31,6 +31,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./preflight.ts')).preflightCommand,
   },
   {
+    name: 'cost',
+    about: 'estimate what a month costs, trigger by trigger',
+    load: async () => (await import('./cost.ts')).costCommand,
+  },
+  {
     name: 'verify',
     about: 'prove from the log that a relay lost nothing, doubled nothing and kept the order',
     load: async () => (await import('./verify.ts')).verifyCommand,
