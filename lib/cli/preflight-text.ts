@@ -36,7 +36,7 @@ class Block {
     const indent = this.#labelWidth + 4
     const [first = '', ...rest] = wrapped(text, this.#columns - indent)
     const head = `${sign} ${label}`.padEnd(indent)
-    const isLong = head.length > indent
+    const isLong = label.length > this.#labelWidth
     return [
       ...(isLong ? [head, `${' '.repeat(indent)}${first}`] : [`${head}${first}`]),
       ...rest.map((line) => `${' '.repeat(indent)}${line}`),

@@ -128,9 +128,11 @@ const rules: readonly ((mapping: MappingFacts) => Finding)[] = [
 /** Each event source mapping, and what its function takes it for. */
 export function mappingChecks({ mappings, prefix, relays, transactionTimeoutMs }: Facts): readonly Finding[] {
   const groups = relays.map(({ name }) => commitGroup(prefix, name))
+  const sources = relays.map(({ sourceTopic }) => sourceTopic)
   return mappings.flatMap((mapping) => [
     ...rules.map((judge) => judge(mapping)),
     ownGroup(mapping, groups),
+    ofRelays(mapping, sources),
     ...partialFailures(mapping),
     transactionOutlasts(mapping, transactionTimeoutMs),
   ])
@@ -146,6 +148,20 @@ function ownGroup({ name, consumerGroup }: MappingFacts, commitGroups: readonly 
   if (!consumerGroup.told) return unknown(subject, consumerGroup.why)
   const fix = 'make the mapping anew with another ConsumerGroupId: it would overwrite the positions of the relay'
   return holds(!commitGroups.includes(consumerGroup.value), fail, subject, consumerGroup.value, fix)
+}
+
+/** A function refuses events of a topic that is not its relay's source; one of another relay was perhaps not given. */
+function ofRelays({ name, topics }: MappingFacts, sources: readonly string[]): Finding {
+  const wanted = `the source of a relay: ${sources.join(', ')}`
+  const subject: Subject = { id: 'mapping.topics', about: name, what: 'topics', wanted }
+  const fix = 'correct Topics of the mapping, or give its relay with --relay too'
+  return holds(
+    topics.every((topic) => sources.includes(topic)),
+    warn,
+    subject,
+    topics.join(', '),
+    fix,
+  )
 }
 
 /** A function that names failed lanes to a mapping that does not listen answers success for them. */

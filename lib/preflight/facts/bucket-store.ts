@@ -1,5 +1,4 @@
 import { GetBucketVersioningCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { messageOf } from '../../errors.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { BucketFacts } from './facts.ts'
 import { type AwsPlace, awsRefusal } from './table-store.ts'
@@ -23,6 +22,6 @@ async function versioned(client: S3Client, name: string): Promise<Told<boolean>>
     const { Status: status } = await client.send(new GetBucketVersioningCommand({ Bucket: name }))
     return told(status === 'Enabled')
   } catch (error) {
-    return untold(`GetBucketVersioning: ${messageOf(error)}`)
+    return untold(`GetBucketVersioning: ${awsRefusal(error)}`)
   }
 }

@@ -37,10 +37,8 @@ async function kafkaFacts(place: PreflightPlace, deadline: Deadline): Promise<Ka
   const { cluster, fences, prefix, relays } = place
   const found = await attempt(() => readCluster(cluster, deadline))
   if (!found.told) return { cluster: found, topics: found, rights: found, lineages: found, producers: [] }
-  const [topics, rights] = await Promise.all([
-    attempt(() => readTopics(cluster, relays, deadline)),
-    attempt(() => readRights(cluster, prefix, relays, deadline)),
-  ])
+  const rights = await attempt(() => readRights(cluster, prefix, relays, deadline))
+  const topics = await attempt(() => readTopics(cluster, relays, deadline)) // the first question to a coordinator makes its topic
   const known = topics.told ? topics.value : []
   const [lineages, producers] = await Promise.all([
     attempt(() => readLineages(cluster, fences, prefix, relays, known, deadline)),

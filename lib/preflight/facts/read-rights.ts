@@ -1,6 +1,6 @@
 import type { Deadline } from '../../clock.ts'
-import { isRelayError, messageOf } from '../../errors.ts'
-import type { Cluster } from '../../kafka/cluster.ts'
+import { isRelayError, messageOf, RelayError } from '../../errors.ts'
+import type { Cluster, Target } from '../../kafka/cluster.ts'
 import { classify, kafkaErrorName } from '../../kafka/errors.ts'
 import type { AclOperation } from '../../kafka/missing-acl.ts'
 import type { CompiledRelay } from '../../relay/compiled-relay.ts'
@@ -33,11 +33,27 @@ export async function readRights(
 ): Promise<readonly RightFacts[]> {
   const rights = relays.flatMap((relay) =>
     kafkaAcls(relay, prefix).map(async (acl): Promise<RightFacts> => {
-      const granted = await ask(cluster, acl, deadline).catch(refusal)
+      const granted = await onceReady(cluster, () => ask(cluster, acl, deadline)).catch(refusal)
       return { relay: relay.name, acl, granted }
     }),
   )
   return Promise.all(rights)
+}
+
+const triesMax = 30
+const pauseMs = 100
+
+/** A coordinator that is still loading, or whose topic is just being made, is asked again for some seconds. */
+async function onceReady<T>(cluster: Cluster, question: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await question()
+    } catch (error) {
+      const isNotReady = isRelayError(error) && error.code === 'BROKER_UNAVAILABLE'
+      if (!isNotReady || tries === triesMax) throw error
+      await cluster.clock.sleep(pauseMs)
+    }
+  }
 }
 
 const refusal = (error: unknown): Told<boolean> =>
@@ -61,26 +77,31 @@ function allowed(operations: number, operation: AclOperation): Told<boolean> {
   return told((operations & (1 << bitOf[operation])) !== 0)
 }
 
-/** An answer with a code: refused, or not known. */
-function judged(api: string, code: number): Told<boolean> {
-  return classify('Metadata', code).verdict === 'denied'
-    ? told(false)
-    : untold(`${api} was answered ${kafkaErrorName(code)}`)
+/** An answer with a code: refused, or not known. @throws RelayError BROKER_UNAVAILABLE when it may be asked again */
+function judged(cluster: Cluster, target: Target, api: string, code: number): Told<boolean> {
+  const { verdict, relocate } = classify('FindCoordinator', code)
+  const found = `${api} was answered ${kafkaErrorName(code)}`
+  if (relocate) cluster.forget(target)
+  if (verdict === 'wait' || verdict === 'resend') throw new RelayError('BROKER_UNAVAILABLE', found)
+  return verdict === 'denied' ? told(false) : untold(found)
 }
+
+const any = { to: 'any' } as const
 
 async function askTopic(cluster: Cluster, { name, operation }: KafkaAcl, deadline: Deadline): Promise<Told<boolean>> {
   const body = { topics: [{ name }], allowAutoTopicCreation: false, includeTopicAuthorizedOperations: true }
-  const answer = await cluster.request({ to: 'any' }, 'Metadata', body, deadline)
+  const answer = await cluster.request(any, 'Metadata', body, deadline)
   const [topic] = answer.body.topics
-  if (topic?.errorCode !== 0) return judged('Metadata', topic?.errorCode ?? -1)
+  if (topic?.errorCode !== 0) return judged(cluster, any, 'Metadata', topic?.errorCode ?? -1)
   return allowed(topic.topicAuthorizedOperations, operation)
 }
 
 async function askGroup(cluster: Cluster, { name, operation }: KafkaAcl, deadline: Deadline): Promise<Told<boolean>> {
   const body = { groups: [name], includeAuthorizedOperations: true }
-  const answer = await cluster.request({ to: 'group-coordinator', key: name }, 'DescribeGroups', body, deadline)
+  const target = { to: 'group-coordinator', key: name } as const
+  const answer = await cluster.request(target, 'DescribeGroups', body, deadline)
   const [group] = answer.body.groups
-  if (group?.errorCode !== 0) return judged('DescribeGroups', group?.errorCode ?? -1)
+  if (group?.errorCode !== 0) return judged(cluster, target, 'DescribeGroups', group?.errorCode ?? -1)
   return allowed(group.authorizedOperations, operation)
 }
 
@@ -91,7 +112,7 @@ async function askTransactionalId(cluster: Cluster, { name }: KafkaAcl, deadline
   const answer = await cluster.request(target, 'AddOffsetsToTxn', body, deadline)
   const { errorCode } = answer.body
   if (errorCode === refusedAfterwards.group || errorCode === refusedAfterwards.producer) return told(true)
-  return judged('AddOffsetsToTxn', errorCode)
+  return judged(cluster, target, 'AddOffsetsToTxn', errorCode)
 }
 
 /** Asked only of whom the right on the transactional id was found. */
@@ -106,5 +127,5 @@ async function askCluster(cluster: Cluster, deadline: Deadline): Promise<Told<bo
   const resource = { resourceType: brokerResource, resourceName: String(node.nodeId), configurationKeys: [] }
   const answer = await cluster.request({ to: 'node', node }, 'DescribeConfigs', { resources: [resource] }, deadline)
   const code = answer.body.results[0]?.errorCode ?? -1
-  return code === 0 ? told(true) : judged('DescribeConfigs', code)
+  return code === 0 ? told(true) : judged(cluster, any, 'DescribeConfigs', code)
 }

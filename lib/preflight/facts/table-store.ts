@@ -5,7 +5,6 @@ import {
   type DynamoDBClientConfig,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb'
-import { messageOf } from '../../errors.ts'
 import { type Told, told, untold } from '../finding.ts'
 import type { TableFacts } from './facts.ts'
 
@@ -60,7 +59,7 @@ async function restorable(client: DynamoDBClient, name: string): Promise<Told<bo
     )
     return told(found?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED')
   } catch (error) {
-    return untold(`DescribeContinuousBackups: ${messageOf(error)}`)
+    return untold(`DescribeContinuousBackups: ${awsRefusal(error)}`)
   }
 }
 

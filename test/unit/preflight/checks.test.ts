@@ -315,6 +315,13 @@ const faults: readonly Fault[] = [
     found: '840001',
   },
   {
+    id: 'mapping.topics',
+    status: 'warn',
+    facts: mapping({ topics: ['payments'] }),
+    about: 'OrdersMapping',
+    found: 'payments',
+  },
+  {
     id: 'mapping.consumer-group',
     facts: mapping({ consumerGroup: told('shop.copy') }),
     about: 'OrdersMapping',
