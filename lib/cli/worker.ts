@@ -28,12 +28,14 @@ interface Options extends DeploymentOptions {
 const shiftMs = seconds(15)
 const sweepEveryMs = minutes(5)
 const publishMetricsEveryMs = seconds(10)
+/** For what is still on its way to stdout. */
+const lastWordsMs = seconds(0.5)
 
 const help = `
 The same relay as in functions, as a process that is always there: for loads at which functions cost more.
 Start as many as you like, anywhere: they share the lanes by their leases, and functions may run beside them.
 It tails the source and commits every commitEvery (1 s unless the relay says otherwise). Logs and metrics are
-lines of JSON on stdout; POWERTOOLS_LOG_LEVEL sets how much of them.
+lines of JSON on stdout, warnings and errors on stderr; POWERTOOLS_LOG_LEVEL sets how much of them.
 
 SIGTERM or Ctrl-C: windows under way are finished, the lanes are released, exit code 0. Exit code 1: what it
 needs is wrong or missing at its start, or windows took longer than --drain-within; the leases then end by themselves.
@@ -73,7 +75,13 @@ async function work(options: Options, terminal: Terminal): Promise<void> {
     await disconnect(deployment)
   })
   if (options.json) terminal.out(JSON.stringify({ ok: drained, relay: relay.name, drained }))
-  if (!drained) throw new CommandFailed()
+  if (!drained) throw leftBehind()
+}
+
+/** Its code may go on for as long as it likes, and would keep the process alive. */
+function leftBehind(): CommandFailed {
+  setTimeout(() => process.exit(), lastWordsMs).unref()
+  return new CommandFailed()
 }
 
 function connect(relay: CompiledRelay, config: DeploymentConfig, { logger, metrics }: Telemetry): RelayDeployment {

@@ -10,8 +10,18 @@ import type { RelayWorld } from './relay-world.ts'
 /** The environment is read as that of a function, strictly: the run's own mark is no setting. */
 const { [runMarker]: _, ...environment } = process.env
 
-/** The world's relay as a user's module. `refusing`: every record is dead-lettered. */
-export async function moduleOf({ names }: RelayWorld, refusing = false): Promise<string> {
+export interface ModuleOptions {
+  /** Every record is dead-lettered. */
+  readonly refusing?: boolean
+  /** Every record takes so long, and says so on stderr. */
+  readonly waitMs?: number
+}
+
+/** The world's relay as a user's module. */
+export async function moduleOf(
+  { names }: RelayWorld,
+  { refusing = false, waitMs = 0 }: ModuleOptions = {},
+): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'fencepost-relay-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const file = join(directory, 'copy.mjs')
@@ -24,7 +34,9 @@ export default defineRelay({
   source: topic('${names.source}', nullable(bytes())),
   outputs: { copy: topic('${names.output}', nullable(bytes())) },
   deadLetters: topic('${names.dead}'),
-  transform(record, { emit }) {
+  ${waitMs ? `async: { concurrency: 1, timeoutMs: ${waitMs + 5_000} }, window: { ms: ${waitMs + 10_000} },` : ''}
+  ${waitMs ? 'async ' : ''}transform(record, { emit }) {
+    ${waitMs ? `console.error('a record waits'); await new Promise((resolve) => setTimeout(resolve, ${waitMs}))` : ''}
     if (${refusing}) throw new Error('refused')
     emit.copy(record.value)
   },

@@ -1,15 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { deadlineIn, systemClock } from '../../lib/clock.ts'
-import { type CliResult, runCliProcess } from './cli.ts'
+import { type CliRun, runCliProcess } from './cli.ts'
 import { deploymentEnv } from './deployment-env.ts'
 import { runMarker } from './leftovers.ts'
 import type { RelayWorld } from './relay-world.ts'
-
-export interface WorkerProcess {
-  readonly child: ChildProcess
-  readonly ended: Promise<CliResult>
-}
 
 /** The environment is read strictly: the run's own mark is no setting. */
 const { [runMarker]: _, ...environment } = process.env
@@ -20,7 +14,7 @@ export async function startWorker(
   module: string,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
-): Promise<WorkerProcess> {
+): Promise<CliRun> {
   const all = { ...environment, ...(await deploymentEnv(world)), ...env }
   const worker = runCliProcess(['worker', '--relay', module, ...args], all)
   onTestFinished(async () => {

@@ -75,7 +75,7 @@ describe('an operator', () => {
     async (version) => {
       const world = await relayWorld({ version })
       const values = await world.produce(3)
-      const refusing = await moduleOf(world, true)
+      const refusing = await moduleOf(world, { refusing: true })
       expect(await fencepost(world, refusing, ['drain', '--json'])).toMatchObject({
         json: { counts: { deadLetters: 3 } },
       })

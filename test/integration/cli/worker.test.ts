@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { freePorts } from '../../../lib/local/ports.ts'
+import type { CliRun } from '../../helpers/cli.ts'
 import { moduleOf } from '../../helpers/fencepost-command.ts'
 import { soon } from '../../helpers/fences.ts'
 import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
-import { startWorker, until, type WorkerProcess } from '../../helpers/workers.ts'
+import { startWorker, until } from '../../helpers/workers.ts'
 
 const partitions = 4
 const all = Array.from({ length: partitions }, (_, partition) => partition)
@@ -26,8 +27,7 @@ async function holders(place: RelayWorld): Promise<(string | null)[]> {
   return records.map((record) => record?.owner?.container ?? null)
 }
 
-const holds = (worker: WorkerProcess) => (container: string | null) =>
-  container?.endsWith(`/${worker.child.pid}`) ?? false
+const holds = (worker: CliRun) => (container: string | null) => container?.endsWith(`/${worker.child.pid}`) ?? false
 
 describe('fencepost worker', { timeout: 120_000 }, () => {
   test('SIGTERM ends it with 0: what it has begun is committed, its lanes are free, and it says so', async () => {
@@ -76,6 +76,22 @@ describe('fencepost worker', { timeout: 120_000 }, () => {
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0 })
     expect((await place.delivered()).sort()).toEqual(values.sort())
+  })
+
+  test('a window that outlasts --drain-within ends it with 1, uncommitted; the next worker relays it', async () => {
+    const place = await world()
+    const values = await place.produce(5)
+    const slow = await startWorker(place, await moduleOf(place, { waitMs: 40_000 }), ['--drain-within', '1s'])
+    await slow.untilSaid(/a record waits/)
+    slow.child.kill('SIGTERM')
+    expect(await slow.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('windows under way were left behind'),
+    })
+    expect(await place.delivered()).toEqual([])
+    await startWorker(place, await moduleOf(place))
+    await until('all records are delivered', delivers(place, values))
+    expect(await place.delivered()).toEqual(values)
   })
 
   test('GET /healthz tells an orchestrator what it does', async () => {
