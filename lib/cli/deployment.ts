@@ -30,7 +30,8 @@ export const deploymentOptions = (command: Command): Command =>
 
 export const environmentHelp = `
 What is not given of prefix, brokers, table and log-in is read from the environment of a function
-(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM, FENCEPOST_SASL_PASSWORD ...).`
+(FENCEPOST_PREFIX, FENCEPOST_BROKERS, FENCEPOST_TABLE, FENCEPOST_SASL_MECHANISM, FENCEPOST_SASL_PASSWORD ...).
+To log in, for example: --tls --sasl scram-sha-512 --username ops --password-file ~/.kafka-password`
 
 /** The environment of a function, with what the command line says in its place. */
 export function environmentOf(options: Omit<DeploymentOptions, 'relay'>): NodeJS.ProcessEnv {

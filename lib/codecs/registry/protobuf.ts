@@ -17,7 +17,7 @@ export interface ProtobufOptions extends Omit<RegistryCodecOptions, 'schema'> {
  * Protobuf with the schemas of a registry. Needs the package protobufjs.
  *
  * Fields have camelCase names; 64-bit integers come as bigint, enums by name, bytes as Buffer. What is not set has its
- * default: messages and `optional` fields null. Sources may hold any message of their schema: records say which.
+ * default: messages null; `optional` fields and members of a oneof are left out. Sources may hold any message of their schema: records say which.
  */
 export function protobuf<Value>(options: ProtobufOptions = {}): Codec<Value> {
   const compile = (schema: SchemaText, referenced: readonly NamedSchema[]): CompiledSchema =>

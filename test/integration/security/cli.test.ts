@@ -47,6 +47,10 @@ describe('an operator', () => {
     expect(drained).toMatchObject({ code: 0, json: { ok: true, counts: { records: 3 } } })
     expect(await world.delivered()).toEqual(values)
 
+    const facts = ['preflight', ...login, '--password-file', files.password, '--accept-weak-topics', '--json']
+    const { json } = await run(world, kafka.saslTls, ...facts)
+    expect(json.checks).toContainEqual(expect.objectContaining({ id: expect.stringContaining('broker'), status: 'ok' }))
+
     const certificate = ['--tls', '--tls-ca', files.ca, '--tls-certificate', files.certificate, '--tls-key', files.key]
     const seen = await run(world, kafka.mutualTls, 'status', ...certificate, '--json')
     expect(seen).toMatchObject({ code: 0, json: { ok: true, lanes: [{ lag: '0' }] } })

@@ -116,6 +116,27 @@ test('a password that is rotated while the function is warm is read once more; t
   await kafka.changePassword('secret')
 })
 
+test('a password that is rotated while records keep coming costs invocations, and no record', async () => {
+  aws.set('kafka/login', login('secret'))
+  const relay = await deployed(kafka.saslTls, {
+    FENCEPOST_TLS_CA: kafka.ca,
+    FENCEPOST_SASL_MECHANISM: 'scram-sha-512',
+    FENCEPOST_SASL_SECRET: 'secretsmanager:kafka/login',
+  })
+  const askedBefore = askedFor('kafka/login')
+  const rotating = kafka.changePassword('rotated-20d4').then(() => aws.set('kafka/login', login('rotated-20d4')))
+  let written = 0
+  let status = ''
+  while (written < 50_000 && !(status === 'success' && askedFor('kafka/login') > askedBefore + 1)) {
+    await relay.write(...Array.from({ length: 50 }, () => written++))
+    status = (await relay.invoke()).status
+  }
+  await rotating
+  expect(status).toBe('success')
+  expect(await relay.delivered()).toEqual(Array.from({ length: written }, (_, value) => String(value)))
+  await kafka.changePassword('secret')
+})
+
 test('a wrong password is named without being shown, in logs and answers', async () => {
   const password = 'hunter2-9c1e'
   const relay = await deployed(kafka.saslTls, {
