@@ -91,6 +91,7 @@ const clock: Clock = {
     nowMs += ms
   },
 }
+const chance = { id: () => 'id', fraction: () => 0.5 }
 const soon = (): Deadline => deadlineIn(clock, 5_000)
 
 beforeEach(() => {
@@ -101,7 +102,7 @@ beforeEach(() => {
       { id: 1, epoch: 4 },
       { id: 2, epoch: 7 },
     ])
-  cluster = createCluster(transport, clock, { id: () => 'id', fraction: () => 0.5 })
+  cluster = createCluster(transport, clock, chance)
 })
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
@@ -141,6 +142,21 @@ describe('whom it asks', () => {
     transport.dead.set(1, 'authentication')
     expect(await codeOf(cluster.clusterId(soon()))).toBe('AUTHENTICATION_FAILED')
     expect(transport.asked).toEqual([])
+  })
+
+  test('nobody else without credentials to show', async () => {
+    transport.dead.set(1, 'secret')
+    expect(await codeOf(cluster.clusterId(soon()))).toBe('SECRET_UNREADABLE')
+    expect(transport.asked).toEqual([])
+  })
+
+  test('the others where one has a certificate not to trust; BROKER_UNTRUSTED where all have', async () => {
+    transport.dead.set(1, 'untrusted')
+    expect(await cluster.clusterId(soon())).toBe('cluster-a')
+    transport.dead.set(2, 'untrusted').set(3, 'untrusted')
+    expect(await codeOf(createCluster(transport, clock, chance).clusterId(soon()))).toBe('BROKER_UNTRUSTED')
+    transport.dead.set(3, 'timeout')
+    expect(await codeOf(createCluster(transport, clock, chance).clusterId(soon()))).toBe('BROKER_UNAVAILABLE')
   })
 })
 
