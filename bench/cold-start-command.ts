@@ -34,9 +34,9 @@ async function run({ kafka, runs, json = false }: Options, terminal: Terminal): 
 
 const lines = ({ relay, bareNodeMs, kafkajs, ratio, ratioVsKafkajsProcess }: ColdStartResult): readonly string[] => [
   `bundle   ${kilobytes(relay.bundleBytes)}, zipped ${kilobytes(relay.zipBytes)}, loaded in ${text(relay.moduleLoadMs)}`,
-  `cold     ${text(relay.coldMs)} from process start to answer, ${text(relay.firstInvocationMs)} of it in the handler`,
+  `cold     ${text(relay.coldMs)} from process start to answer, ${text(relay.firstInvocationMs)} of it in the handler; processor ${text(relay.coldCpuMs)}`,
   `warm     ${text(relay.warmInvocationMs)}; without work ${text(relay.warmInvocationWithoutWorkMs)}`,
-  `kafkajs  ${text(kafkajs.processMs)}: connect ${text(kafkajs.connectMs)}, transaction ${text(kafkajs.transactionMs)}; node -e 0 ${text(bareNodeMs)}`,
+  `kafkajs  ${text(kafkajs.processMs)}: connect ${text(kafkajs.connectMs)}, transaction ${text(kafkajs.transactionMs)}; node -e 0 ${text(bareNodeMs)}; processor ${text(kafkajs.cpuMs)}`,
   `${ratio} times node -e 0 + connect + transaction, ${ratioVsKafkajsProcess} times the process that does it with kafkajs`,
 ]
 

@@ -37,12 +37,19 @@ export interface ColdStartResult {
     readonly coldMs: Spread
     /** From the call of the handler, cold and warm, to its answer. */
     readonly firstInvocationMs: Spread
+    /** Of the processor, until the first answer. */
+    readonly coldCpuMs: Spread
     readonly warmInvocationMs: Spread
     /** Warm, and everything is relayed already: what the rest of an invocation costs. */
     readonly warmInvocationWithoutWorkMs: Spread
   }
   readonly bareNodeMs: Spread
-  readonly kafkajs: { readonly processMs: Spread; readonly connectMs: Spread; readonly transactionMs: Spread }
+  readonly kafkajs: {
+    readonly processMs: Spread
+    readonly connectMs: Spread
+    readonly transactionMs: Spread
+    readonly cpuMs: Spread
+  }
   readonly workload: { readonly recordsPerWindow: number; readonly runs: number }
 }
 
@@ -189,6 +196,7 @@ function resultOf(found: readonly Run[], bundleBytes: number, zip: number): Cold
     processMs: of((run) => run.kafkajs.sinceStartMs),
     connectMs: of((run) => run.kafkajs.connectMs),
     transactionMs: of((run) => run.kafkajs.transactionMs),
+    cpuMs: of((run) => run.kafkajs.cpuMs),
   }
   const bareMs = bareNodeMs.median + kafkajs.connectMs.median + kafkajs.transactionMs.median
   return {
@@ -199,6 +207,7 @@ function resultOf(found: readonly Run[], bundleBytes: number, zip: number): Cold
       zipBytes: zip,
       moduleLoadMs: of(({ cold }) => cold.loadMs),
       coldMs,
+      coldCpuMs: of(({ cold }) => cold.cpuMs),
       firstInvocationMs: of(({ cold }) => cold.handleMs),
       warmInvocationMs: of(({ warmMs }) => warmMs),
       warmInvocationWithoutWorkMs: of(({ noWorkMs }) => noWorkMs),

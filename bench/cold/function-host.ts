@@ -6,13 +6,15 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { lambdaContext } from '../ours/lambda-context.ts'
-import { report } from './report.ts'
+import { cpuMs, report } from './report.ts'
 
 export interface FunctionReport {
   /** Import of the bundle; 0 for a warm one. */
   readonly loadMs: number
   /** From the call of the handler to its answer: the commit is before it, the release of the fence too. */
   readonly handleMs: number
+  /** Of the process so far. */
+  readonly cpuMs: number
 }
 
 const [bundle = '', firstEvent = ''] = process.argv.slice(2)
@@ -25,5 +27,5 @@ for await (const line of createInterface({ input: process.stdin })) await handle
 async function handle(event: string, loadMs: number): Promise<void> {
   const calledMs = performance.now()
   await handler(JSON.parse(event), lambdaContext())
-  report({ loadMs, handleMs: performance.now() - calledMs } satisfies FunctionReport)
+  report({ loadMs, handleMs: performance.now() - calledMs, cpuMs: cpuMs() } satisfies FunctionReport)
 }

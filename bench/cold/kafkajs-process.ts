@@ -1,12 +1,14 @@
 /** One transaction by kafkajs's public API in a process of its own: records in hand, no fetch, no fence, no offsets to look up. */
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
 import { keyOf, numberedValue } from '../numbered-records.ts'
-import { report } from './report.ts'
+import { cpuMs, report } from './report.ts'
 
 export interface KafkajsReport {
   readonly connectMs: number
   /** From the begin of the transaction, its InitProducerId included, to the end of its commit. */
   readonly transactionMs: number
+  /** Of the process so far. */
+  readonly cpuMs: number
 }
 
 const [from = 0, until = 0] = process.argv.slice(2).map(Number)
@@ -30,4 +32,5 @@ await transaction.send({ topic: 'output.kafkajs', messages })
 const topics = [{ topic: 'source.kafkajs', partitions: [{ partition: 0, offset: String(until) }] }]
 await transaction.sendOffsets({ consumerGroupId: 'kafkajs', topics })
 await transaction.commit()
-report({ connectMs: connectedMs - beganMs, transactionMs: performance.now() - connectedMs } satisfies KafkajsReport)
+const transactionMs = performance.now() - connectedMs
+report({ connectMs: connectedMs - beganMs, transactionMs, cpuMs: cpuMs() } satisfies KafkajsReport)

@@ -63,6 +63,21 @@ describe('npm run bench', { timeout: timeoutMs }, () => {
     expect(level.brokerSockets).toBeGreaterThanOrEqual(4)
   })
 
+  test('cold-start: both processes commit every record once; the package is small and says its size', async () => {
+    const { last, code, stderr } = await bench('cold-start', '--runs', '2', '--json')
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    const spread = { median: expect.any(Number), min: expect.any(Number), max: expect.any(Number) }
+    const result = JSON.parse(last)
+    expect(result).toMatchObject({
+      ratio: expect.any(Number),
+      ratioVsKafkajsProcess: expect.any(Number),
+      relay: { moduleLoadMs: spread, coldMs: spread, coldCpuMs: spread, warmInvocationWithoutWorkMs: spread },
+      kafkajs: { processMs: spread, connectMs: spread, transactionMs: spread },
+      workload: { recordsPerWindow: 100, runs: 2 },
+    })
+    expect(result.relay.zipBytes).toBeLessThan(1_000_000)
+  })
+
   test('help has examples, and needs no broker', async () => {
     const { stdout, code } = await bench('latency', '--help')
     expect(code).toBe(0)
