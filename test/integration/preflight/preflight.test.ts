@@ -11,7 +11,7 @@ import { type CliRun, runCliProcess } from '../../helpers/cli.ts'
 import { deploymentEnv } from '../../helpers/deployment-env.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { runMarker, untilNothingLeft } from '../../helpers/leftovers.ts'
-import { recreateTopic } from '../../helpers/operator.ts'
+import { recreateTopic, setTopicConfig } from '../../helpers/operator.ts'
 import { produceTransaction } from '../../helpers/producing.ts'
 import { fenceTable, relayWorld } from '../../helpers/relay-world.ts'
 import { ring } from '../../helpers/ringing.ts'
@@ -251,4 +251,26 @@ describe.each(['4.1', '3.9'] as const)('a relay that works on Kafka %s', (versio
     expect(lanes).toMatchObject([{ kind: 'done', windows: 1 }])
     expect(await world.delivered()).toEqual(written)
   })
+})
+
+test('a deployment whose dead letters are compacted refuses to work until they are not, and loses nothing', {
+  timeout: 60_000,
+}, async () => {
+  const world = await relayWorld()
+  const module = await moduleOf(world.names)
+  const written = await world.produce(3)
+  const env = { ...environment, ...(await deploymentEnv(world)) }
+  const drain = () => runCliProcess(['drain', '--relay', module, '--json'], env).ended
+
+  await setTopicConfig(world.cluster, world.names.dead, 'cleanup.policy', 'compact')
+  const refused = await drain()
+  expect(refused.code).toBe(1)
+  expect(refused.stdout).toContain(
+    `${world.names.dead}: cleanup.policy is compact, wanted delete. Fix: kafka-configs.sh`,
+  )
+  expect(await world.delivered()).toEqual([])
+
+  await setTopicConfig(world.cluster, world.names.dead, 'cleanup.policy', 'delete')
+  expect((await drain()).code).toBe(0)
+  expect(await world.delivered()).toEqual(written)
 })
