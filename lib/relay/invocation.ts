@@ -5,6 +5,7 @@ import type { Bell } from './bell.ts'
 import { look } from './look.ts'
 import { lanesAt, type RelayTopics, relayTopics } from './relay-topics.ts'
 import type { RelayRuntime } from './runtime.ts'
+import { tailLanes } from './tail-lanes.ts'
 
 export interface InvocationReport {
   readonly lanes: readonly LaneEnd[]
@@ -29,7 +30,10 @@ export async function runInvocation(
   const lanes = lanesAt(runtime, topics, partitionsRung(runtime, topics, bell))
   const seen = await look(runtime, topics, lanes, bell, deadline) // step 0
   const attendance = { runtime, topics, bell, requestId, deadline }
-  const ends = await Promise.all([...seen].map(([lane, what]) => attendLane(attendance, lane, what)))
+  const lingers = bell.kind === 'pull' && bell.lingerUntilMs !== null
+  const ends = lingers
+    ? await tailLanes(attendance, seen)
+    : await Promise.all([...seen].map(([lane, what]) => attendLane(attendance, lane, what)))
   return { lanes: ends, ok: ends.every(({ kind }) => kind !== 'failed') }
 }
 
