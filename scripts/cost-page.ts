@@ -81,7 +81,7 @@ ${examples.map(exampleSection).join('\n\n')}
 | provisioned ESM | the same without a window, up to ${assumptions.invocationsPerPoller} batches at a time for each poller; a unit (EPU) for each ${assumptions.pollersPerUnit} pollers or ${bound(assumptions.bytesPerSecondPerUnit / 1_000_000)} MB/s |
 | lingering pull | one function, always there |
 | worker | Fargate, arm64, the smallest that is busy at most ${assumptions.busyMax * 100} %; no reserve |
-| DynamoDB | two writes for each lane that a bell opens; a lane that is held for long renews its lease every 2 s |
+| DynamoDB | two writes for each lane that a bell opens; a lingering pull and a worker hold a lane from its first record to the end of the minute, or for 15 s, and renew its lease every 2 s |
 | traffic | bytes in (twice for an ESM, which reads them too) and out, two thirds of them between three zones |
 | CloudWatch | ${bound(assumptions.logBytesPerInvocation)} bytes of logs for each invocation, metrics, alarms, a dashboard |
 | sweep | every 15 minutes, in each deployment |

@@ -125,19 +125,25 @@ function bells(load: Load, perSecond: number, { lanes, waitingSeconds }: ReturnT
   }
 }
 
-/** A function that is always there: it ends shortly before its minute does, and until the next one has begun nobody looks. */
+/**
+ * A function that is always there: it ends shortly before its minute does, and until the next one has begun nobody looks.
+ * A lane is opened by its first record in that minute and held to the end of it.
+ */
 function lingering(load: Load): Way {
   const everySeconds = 60
   const gapMs = commitReserveMs + commitEveryMs + figures.windowMs + assumptions.scheduleMs
   const invocations = secondsPerMonth / everySeconds
-  const leases = load.partitions * (writesPerOpenLane / everySeconds + renewalsPerSecond)
+  const perLane = load.recordsPerSecond / load.partitions
+  const opened = 1 - Math.exp(-perLane * everySeconds)
+  const heldSeconds = everySeconds - opened / perLane
+  const lanes = load.partitions * invocations
   return {
     name: 'linger',
     usage: sumOf(deploymentUsage(load), {
       lambdaRequests: invocations,
       lambdaGbSeconds: (secondsPerMonth * load.memoryMb) / 1_024,
-      dynamoDbWrites: leases * secondsPerMonth,
-      dynamoDbReads: load.partitions * invocations,
+      dynamoDbWrites: lanes * (opened * writesPerOpenLane + heldSeconds * renewalsPerSecond),
+      dynamoDbReads: lanes * opened,
       logGb: (invocations * assumptions.logBytesPerInvocation) / 1e9,
       crossZoneGb: crossZoneGb(load, 1),
     }),
@@ -148,18 +154,25 @@ function lingering(load: Load): Way {
 
 const workerShiftSeconds = 15
 const workerMetricsEverySeconds = 10
+const crewEverySeconds = Number(settings.leaseMs.byDefault) / 1_000
 
-/** As many as the CPU needs, and no reserve: Fargate's smallest sizes first, then whole cores. */
+/**
+ * As many as the CPU needs, and no reserve: Fargate's smallest sizes first, then whole cores. A lane is opened by a record
+ * and held for a shift; each worker has a row of its own, and looks for the others'.
+ */
 function worker(load: Load): Way {
   const cores = coresBusy(load) / assumptions.busyMax
-  const [vcpus, gb] = cores <= 0.25 ? [0.25, 0.5] : cores <= 0.5 ? [0.5, 1] : [Math.ceil(cores), 2 * Math.ceil(cores)]
-  const leases = load.partitions * (writesPerOpenLane / workerShiftSeconds + renewalsPerSecond)
+  const workers = Math.max(1, Math.ceil(cores))
+  const [vcpus, gb] = cores <= 0.25 ? [0.25, 0.5] : cores <= 0.5 ? [0.5, 1] : [workers, 2 * workers]
+  const shiftsPerSecond = load.partitions / (workerShiftSeconds + load.partitions / load.recordsPerSecond)
+  const writesPerShift = writesPerOpenLane + workerShiftSeconds * renewalsPerSecond
   return {
     name: 'worker',
     usage: sumOf(steadyMetrics, {
       fargateVcpuHours: vcpus * hoursPerMonth,
       fargateGbHours: gb * hoursPerMonth,
-      dynamoDbWrites: leases * secondsPerMonth,
+      dynamoDbWrites: (shiftsPerSecond * writesPerShift + workers * renewalsPerSecond) * secondsPerMonth,
+      dynamoDbReads: (workers / crewEverySeconds) * secondsPerMonth,
       logGb: ((secondsPerMonth / workerMetricsEverySeconds) * assumptions.logBytesPerInvocation) / 1e9,
       crossZoneGb: crossZoneGb(load, 1),
     }),
