@@ -14,7 +14,7 @@ export type Way = (typeof ways)[number]
 export interface CaseResult {
   readonly acl: string
   readonly required: boolean
-  readonly way: Way
+  readonly way: Way | 'at least once'
   readonly ok: boolean
   /** What the relay said, or what is wrong. */
   readonly said: string
@@ -41,6 +41,21 @@ export async function withAll(relay: GuardedRelay, admin: Cluster): Promise<Case
     ...refused.map((right) => `preflight does not find ${textOf(right.acl)}`),
   ]
   return { acl: 'all', required: true, way: 'cold', ok: wrong.length === 0, said: wrong.join('; ') || 'works' }
+}
+
+/** The guarantees below exactly-once write by a plain idempotent producer: it needs nothing more (KIP-679). */
+export async function atLeastOnce(relay: GuardedRelay): Promise<CaseResult> {
+  await relay.write()
+  const error = await relay.tryToRelay(await relay.container('at-least-once'))
+  const { lost } = await relay.compare()
+  const ok = error === null && lost === 0
+  return {
+    acl: 'all',
+    required: true,
+    way: 'at least once',
+    ok,
+    said: error?.message ?? (ok ? 'works' : `${lost} lost`),
+  }
 }
 
 /** One is taken away, something is written, the relay is rung; then it is given back, and nothing may be lost or doubled. */

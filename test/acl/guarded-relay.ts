@@ -21,16 +21,20 @@ export const table = 'fencepost-acls'
 export const names: Names = { source: 'orders', output: 'orders.copied', dead: 'orders.dead' }
 
 /** Copies what it can; what begins with `bad` is a dead letter, so that every topic is written to. */
-export const copyRelay: Relay = defineRelay({
-  name: 'copy',
-  source: topic(names.source, bytes()),
-  outputs: { copy: topic(names.output, bytes()) },
-  deadLetters: topic(names.dead),
-  transform(record, { emit }) {
-    if (String(record.raw.value).startsWith('bad')) throw new Error('bad')
-    emit.copy(record.value)
-  },
-})
+const copying = (guarantee: 'exactly-once' | 'at-least-once'): Relay =>
+  defineRelay({
+    name: 'copy',
+    guarantee,
+    source: topic(names.source, bytes()),
+    outputs: { copy: topic(names.output, bytes()) },
+    deadLetters: topic(names.dead),
+    transform(record, { emit }) {
+      if (String(record.raw.value).startsWith('bad')) throw new Error('bad')
+      emit.copy(record.value)
+    },
+  })
+
+export const copyRelay = copying('exactly-once')
 
 export class GuardedRelay {
   readonly #broker: AuthorizedBroker
@@ -56,10 +60,15 @@ export class GuardedRelay {
     return cluster
   }
 
-  container(): Promise<RelayRuntime> {
+  /** A cold one. */
+  container(guarantee: 'exactly-once' | 'at-least-once' = 'exactly-once'): Promise<RelayRuntime> {
     const { sasl } = this.#broker
     const place = { brokers: [sasl], names, prefix, fences: this.#fences }
-    return startContainer(place, { cluster: this.login(), define: () => copyRelay, settings: { leaseMs: 1_000 } })
+    return startContainer(place, {
+      cluster: this.login(),
+      define: () => copying(guarantee),
+      settings: { leaseMs: 1_000 },
+    })
   }
 
   /** `fencepost preflight` as the relay's user. */

@@ -22,7 +22,7 @@ async function run(): Promise<void> {
   const version = kafkaVersions.find((each) => each === values.kafka)
   if (version === undefined) throw new Error(`--kafka takes ${kafkaVersions.join(' or ')}, not '${values.kafka}'`)
   const results = await runAclCases(version, ({ ok, acl, way, said }) =>
-    console.error(`${ok ? '✓' : '✗'} ${acl === 'all' ? 'with all' : `without ${acl}, ${way}`}: ${said}`),
+    console.error(`${ok ? '✓' : '✗'} ${acl === 'all' ? `with all, ${way}` : `without ${acl}, ${way}`}: ${said}`),
   )
   const failed = results.filter(({ ok }) => !ok)
   const sum = {

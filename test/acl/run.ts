@@ -9,7 +9,7 @@ import type { KafkaVersion } from '../../lib/local/kafka-jars.ts'
 import { clusterAt } from '../helpers/kafka-client.ts'
 import { createTopicNamed } from '../helpers/topics.ts'
 import { startAuthorizedBroker } from './authorized-broker.ts'
-import { acls, type CaseResult, ways, withAll, without } from './cases.ts'
+import { acls, atLeastOnce, type CaseResult, ways, withAll, without } from './cases.ts'
 import { GuardedRelay, names, table } from './guarded-relay.ts'
 
 /** All cases, one after the other, on a broker of their own. `tell` hears each result as it comes. */
@@ -46,6 +46,7 @@ async function cases(relay: GuardedRelay, admin: ReturnType<typeof clusterAt>, t
     return result.ok
   }
   if (!note(await withAll(relay, admin))) return results
+  note(await atLeastOnce(relay))
   for (const acl of acls) {
     for (const way of acl.required ? ways : ways.slice(0, 1)) {
       note(await without(relay, admin, acl, way))
