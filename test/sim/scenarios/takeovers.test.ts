@@ -60,8 +60,10 @@ describe.each(protocols)('protocol %i', (protocol) => {
         expect(script.struck()).toBe(true)
         expect(await stage.ring(other, stage.event())).toEqual(['done'])
         await stage.sleep(100) // for the markers
+        const before = stage.world.model.transactions.find(stage.lane)
         sleeper.process.resume()
         expect(await slept).toEqual(['done'])
+        expect(stage.world.model.transactions.find(stage.lane)).toEqual(before) // no barrier: it would fence its successor
       })
     },
   )

@@ -38,6 +38,36 @@ describe.each([2, 5, 7])('a source made anew with %i records', (count) => {
   })
 })
 
+/** As a group coordinator leaves it that was away while the topic was deleted: the offset of the old topic still stands. */
+function keepOffsetOver({ model, lane: { group }, clock }: ModelWorld, change: () => void): void {
+  const coordinator = model.groupCoordinator(model.groupPartition(group).partition)
+  const place = { topic: 'source', partition: 0 }
+  const { committed } = coordinator.fetch(group, place, false)
+  if (committed === null) throw new Error('nothing is committed')
+  change()
+  coordinator.commit(group, [{ ...committed, ...place }], clock.now())
+}
+
+describe.each([2, 5, 7])('a source made anew with %i records under an offset that outlived the old one', (count) => {
+  test.each([
+    ['an event', eventOf('source', 0, count - 1)],
+    ['a pull', pull],
+  ])(
+    '%s: the lane stops in a warm container that has heard of the new one; nothing is taken for relayed',
+    async (_, bell) => {
+      const world = new ModelWorld(2)
+      const values = world.produce(5)
+      const { runtime } = await world.process()
+      await ring(world, runtime, pull)
+      keepOffsetOver(world, () => makeAnew(world))
+      world.produce(count)
+      await world.run(relayTopics(runtime, world.within(20_000), 'fresh'))
+      expect(await ring(world, runtime, bell)).toMatchObject({ kind: 'stopped', code: 'SOURCE_REPLACED' })
+      expect(world.delivered()).toEqual(values)
+    },
+  )
+})
+
 test('a lane that has not started begins with the source that is there, in a container that knew another one', async () => {
   const world = new ModelWorld(2)
   const { runtime } = await world.process()
