@@ -2,6 +2,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { messageOf, RelayError } from '../errors.ts'
+import { apart } from './apart.ts'
 import { lazyBuiltins } from './lazy-builtins.ts'
 import { leanKafkajs } from './lean-kafkajs.ts'
 
@@ -37,7 +38,7 @@ export const functionOptions = {
   ...bundleOptions,
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  plugins: [leanKafkajs, lazyBuiltins],
+  plugins: [leanKafkajs, lazyBuiltins, apart({ ...bundleOptions, plugins: [lazyBuiltins] })],
 } satisfies BuildOptions
 
 export interface Bundle {

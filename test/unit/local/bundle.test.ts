@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,10 +9,12 @@ import { bundleFunction, bundleRelay } from '../../../lib/local/bundle.ts'
 
 const run = promisify(execFile)
 const relayModule = join(import.meta.dirname, '../../../relays/delays.ts')
+const packages = join(import.meta.dirname, '../../../node_modules')
 let dir: string
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'fencepost-bundle-'))
+  await symlink(packages, join(dir, 'node_modules'))
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
@@ -108,8 +110,6 @@ describe("Node's own modules in a bundle", () => {
 })
 
 describe('kafkajs in a bundle', () => {
-  const packages = join(import.meta.dirname, '../../../node_modules')
-
   test('authenticates with the newest requests that both sides have', async () => {
     const file = await bundled(
       'authenticator',
@@ -135,5 +135,26 @@ describe('kafkajs in a bundle', () => {
        export const found = () => [typeof Kafka, requests.requests.Produce.versions.length > 0]`,
     )
     expect(await inNewProcess(file, 'loaded.found()')).toEqual(['function', true])
+  })
+})
+
+describe('the signer of MSK in a bundle', () => {
+  test('is there when it is wanted, and makes nobody else start as CommonJS does', async () => {
+    const file = await bundled(
+      'signer',
+      `import { SignatureV4 } from '@smithy/signature-v4'
+       export const isThere = typeof SignatureV4
+       export const signer = async () => {
+         const { generateAuthToken } = await import('aws-msk-iam-sasl-signer-js')
+         return generateAuthToken({ region: 'eu-central-1', awsRoleArn: '' }).then(({ token }) => typeof token, ({ name }) => name)
+       }`,
+    )
+    const env = "Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' })"
+    expect(await inNewProcess(file, `[loaded.isThere, ${env} && (await loaded.signer())]`)).toEqual([
+      'function',
+      'string',
+    ])
+    const atStart = await Promise.all((await filesAtStart(file)).map((one) => readFile(one)))
+    expect(Buffer.concat(atStart).length).toBeLessThan(40_000) // 97,000 together
   })
 })
