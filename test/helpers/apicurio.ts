@@ -10,6 +10,7 @@ import { type SupervisedProcess, startSupervised, stopSupervised } from '../../l
 
 const version = '3.0.9'
 const home = join(import.meta.dirname, '..', '..', '.fencepost', 'registry', version)
+const artifact = `io.apicurio:apicurio-registry-app:${version}:tar.gz:all`
 const startTimeoutMs = 60_000
 const stopGraceMs = 5_000
 
@@ -41,19 +42,19 @@ export async function fetchApicurio(): Promise<void> {
   if (await hasApicurio()) return
   await mkdir(dirname(home), { recursive: true })
   const partial = await mkdtemp(`${home}.partial-`)
-  const artifact = `-Dartifact=io.apicurio:apicurio-registry-app:${version}:tar.gz:all`
-  const { code, output } = await runCommand('mvn', [
-    '-q',
-    '-B',
-    'dependency:unpack',
-    artifact,
-    `-DoutputDirectory=${partial}`,
-  ])
-  if (code !== 0) throw new Error(`Maven could not fetch the schema registry:\n${output}`)
+  const archive = join(partial, `apicurio-registry-app-${version}-all.tar.gz`)
+  await run('mvn', ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${partial}`])
+  await run('tar', ['-xzf', archive, '-C', partial])
+  await rm(archive)
   await rename(partial, home).catch(async (error) => {
     await rm(partial, { recursive: true, force: true })
     if (!(await hasApicurio())) throw error // another run was quicker
   })
+}
+
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const { code, output } = await runCommand(command, args)
+  if (code !== 0) throw new Error(`${command} could not fetch the schema registry:\n${output}`)
 }
 
 async function untilServing(url: string, child: SupervisedProcess, logFile: string, clock: Clock): Promise<void> {
