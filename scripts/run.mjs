@@ -21,6 +21,7 @@ const entries = {
   deploy: ['test/deploy/main.ts'],
   'crash-matrix': ['test/sim/crash-matrix/main.ts'],
   acl: ['test/acl/main.ts'],
+  init: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'init'],
   test: ['scripts/test.ts'],
 }
 

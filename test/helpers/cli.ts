@@ -22,8 +22,13 @@ const cliMain = join(import.meta.dirname, '..', '..', 'lib', 'cli', 'main.ts')
 export const runCliProcess = (args: readonly string[], env?: NodeJS.ProcessEnv): CliRun =>
   runProcess(process.execPath, [cliMain, ...args], env)
 
-export function runProcess(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): CliRun {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+export function runProcess(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  cwd = process.cwd(),
+): CliRun {
+  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const text = { stdout: '', stderr: '' }
   const firstLine = Promise.withResolvers<string>()
   firstLine.promise.catch(() => undefined)

@@ -1,75 +1,123 @@
 /**
  * `npm run test:init`: what somebody does who has never seen this checkout. Packs it, makes a service from the packed
- * package, tests and packages it there. Apart from `npm test`, because npm installs some 300 packages.
+ * package, tests, packages, deploys and runs it there. Apart from `npm test`, because npm installs some 300 packages.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runCommand } from '../../lib/local/command.ts'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { minutes, seconds } from '../../lib/units.ts'
+import { countOf, holdings } from '../deploy/account.ts'
+import { startMoto } from '../deploy/moto.ts'
+import { pythonPrograms } from '../deploy/python.ts'
+import { runProcess } from '../helpers/cli.ts'
+import { clusterAt } from '../helpers/kafka-client.ts'
+import { produce } from '../helpers/producing.ts'
+import { readCommitted } from '../helpers/read-committed.ts'
+import { checkout, environment, Service } from './service.ts'
 
-const checkout = join(import.meta.dirname, '..', '..')
 const installingMs = minutes(8)
-const workingMs = minutes(2)
+const workingMs = minutes(3)
+const deployingMs = minutes(10)
 
-/** Nothing of this checkout on the path, no settings of the npm that runs this, no account. */
-const environment = Object.fromEntries(
-  Object.entries(process.env)
-    .filter(([name]) => !/^(npm_|AWS_|NODE_OPTIONS$|VITEST|TEST$)/i.test(name))
-    .map(([name, value]) => [name, name === 'PATH' ? outside(value ?? '') : value]),
-)
-
-function outside(path: string): string {
-  return path
-    .split(delimiter)
-    .filter((dir) => !dir.startsWith(checkout))
-    .join(delimiter)
-}
-
-const folder = await mkdtemp(join(tmpdir(), 'fencepost-init-'))
-const service = join(folder, 'my-relay')
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-async function succeed(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const { code, output } = await runCommand(command, args, { cwd, env: environment })
-  expect(code, `${command} ${args.join(' ')}: ${output}`).toBe(0)
-  return output
-}
-
+let service: Service
 beforeAll(async () => {
-  await succeed(join(checkout, 'bin', 'fencepost.mjs'), ['init', 'my-relay'], folder)
+  service = await Service.make()
 }, installingMs)
+afterAll(() => service?.remove())
 
 test('init and npm test: green, right after each other', { timeout: workingMs }, async () => {
-  expect(await succeed('npm', ['test'], service)).toMatch(/3 passed/)
+  expect(await service.run('npm', ['test'])).toMatch(/3 passed/)
 })
 
 test('the Serverless CLI packages the service offline, one small zip a function', { timeout: workingMs }, async () => {
-  await succeed('npx', ['serverless', 'package', '--stage', 'prod'], service)
-  const zips = (await readdir(join(service, '.serverless'))).filter((name) => name.endsWith('.zip'))
+  await service.run('npx', ['serverless', 'package', '--stage', 'prod'])
+  const packaged = join(service.folder, '.serverless')
+  const zips = (await readdir(packaged)).filter((name) => name.endsWith('.zip'))
   expect(zips.toSorted()).toEqual(['my-relay-status.zip', 'my-relay-sweep.zip', 'my-relay.zip'])
-  const template = await readFile(join(service, '.serverless', 'cloudformation-template-update-stack.json'), 'utf8')
+  const template = await readFile(join(packaged, 'cloudformation-template-update-stack.json'), 'utf8')
   expect(template).toContain('AWS::Lambda::EventSourceMapping')
 })
 
 test('the packed command runs without the checkout, and makes the same service again', {
   timeout: workingMs,
 }, async () => {
-  const packed = JSON.parse(await readFile(join(service, 'package.json'), 'utf8')).dependencies.fencepost
-  const args = ['fencepost', 'init', 'again', '--relay', 'my-relay', '--no-install', '--package', packed, '--json']
-  const last = (await succeed('npx', args, service)).trim().split('\n').at(-1) ?? ''
-  const made: { readonly files: readonly string[] } = JSON.parse(last)
+  const packed = JSON.parse(await readFile(join(service.folder, 'package.json'), 'utf8')).dependencies.fencepost
+  const args = ['init', 'again', '--relay', 'my-relay', '--no-install', '--package', packed, '--json']
+  const said = await service.run('npx', ['fencepost', ...args])
+  const made: { readonly files: readonly string[] } = JSON.parse(said.trim().split('\n').at(-1) ?? '')
   expect(made.files).toContain('serverless.yml')
   for (const file of made.files) {
-    const again = await readFile(join(service, 'again', file), 'utf8')
-    const first = await readFile(join(service, file), 'utf8')
+    const again = await readFile(join(service.folder, 'again', file), 'utf8')
+    const first = await readFile(join(service.folder, file), 'utf8')
     expect(again.replaceAll('again', 'my-relay'), file).toBe(first)
   }
 })
 
 test('a folder that holds something is left alone', { timeout: seconds(30) }, async () => {
-  const { code, output } = await runCommand('npx', ['fencepost', 'init', '.'], { cwd: service, env: environment })
-  expect(code, output).toBe(1)
-  expect(output).toMatch(/wanted a new or empty folder/)
+  await expect(service.run('npx', ['fencepost', 'init', '.'])).rejects.toThrow(/wanted a new or empty folder/)
 })
+
+test('it runs: fencepost dev of the package relays orders with a real Kafka, and leaves on Ctrl-C', {
+  timeout: workingMs,
+}, async () => {
+  await service.lendKafka()
+  const args = ['dev', '--json', '--relay', 'relays/my-relay.ts', '--create-topics', '1']
+  const command = join(service.folder, 'node_modules', '.bin', 'fencepost')
+  const run = runProcess(command, args, environment, service.folder)
+  try {
+    const { brokers } = JSON.parse(await run.firstLine)
+    const order = JSON.stringify({ id: 'a', customer: 'ann', total: 100 })
+    await produce(brokers, 'orders', [{ value: order }, { value: 'no order' }])
+    expect(await valuesOf(brokers, 'orders.accepted')).toEqual([order])
+    expect(await valuesOf(brokers, 'orders.large')).toEqual([JSON.stringify({ id: 'a', customer: 'ann' })])
+    expect(await valuesOf(brokers, 'orders.dead')).toEqual(['no order'])
+  } finally {
+    run.child.kill('SIGINT')
+    expect((await run.ended).code).toBe(0)
+  }
+})
+
+test('it deploys and is removed again, into an account that is a model', { timeout: deployingMs }, async () => {
+  const dir = join(checkout, '.fencepost', 'deploy-test')
+  const signal = AbortSignal.timeout(deployingMs)
+  const programs = await pythonPrograms({ dir: join(dir, 'venv'), signal, say: () => undefined })
+  const moto = await startMoto(join(programs, 'python'), join(dir, 'moto-init.log'), signal)
+  try {
+    const account = {
+      AWS_ENDPOINT_URL: moto.endpoint,
+      AWS_REGION: moto.region,
+      AWS_ACCESS_KEY_ID: moto.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: moto.credentials.secretAccessKey,
+    }
+    const before = countOf(await holdings(moto))
+    await service.run('npx', ['serverless', 'deploy'], account)
+    const { functions, mappings, names } = await holdings(moto)
+    const deployed = functions.map(({ FunctionName }) => FunctionName)
+    expect(deployed).toEqual(
+      expect.arrayContaining(['my-relay-dev-my-relay', 'my-relay-dev-my-relay-status', 'my-relay-dev-my-relay-sweep']),
+    )
+    expect(mappings).toHaveLength(1)
+    expect(names['AWS::DynamoDB::Table']).toEqual(['my-relay-dev-fences'])
+    await service.run('npx', ['serverless', 'remove'], account)
+    expect(countOf(await holdings(moto))).toBe(before)
+  } finally {
+    await moto.stop()
+  }
+})
+
+/** All of a topic with one partition, once there is anything. */
+async function valuesOf(brokers: readonly string[], topic: string): Promise<readonly string[]> {
+  const cluster = clusterAt(brokers)
+  try {
+    return await vi.waitFor(
+      async () => {
+        const values = await readCommitted(cluster, topic, 1)
+        expect(values).not.toHaveLength(0)
+        return values
+      },
+      { timeout: seconds(30), interval: 100 },
+    )
+  } finally {
+    await cluster.close()
+  }
+}
