@@ -88,10 +88,10 @@ ${examples.map(exampleSection).join('\n\n')}
 | Managed Flink | ${assumptions.flinkCpuFactor} times our CPU, units busy at most ${assumptions.busyMax * 100} %, one more for orchestration, ${assumptions.flinkGbPerUnit} GB of running storage for each |
 | p99 | schedule: nearly its interval and the run; ESM: its window, ${assumptions.mappingMs} ms (provisioned: ${assumptions.provisionedMappingMs}) for the mapping and ${figures.bellP99Ms} ms for the bell; lingering pull: the gap from one function to the next; worker: \`commitEvery\` of 1 s and a window; Managed Flink: its checkpoint interval of a minute, which can be set lower. Containers warm |
 
-**Measured** on two shared cores under heavy load (raw figures in [bench/results](../../bench/results)): CPU of a
-record at two sizes, times of bells and windows. **Assumed**, since there was no account to measure in: all network times, what a mapping adds,
-how a mapping forms batches beyond what AWS documents, bytes of logs. \`lib/cost/figures.ts\` has them apart. Measure your own before
-you build on a difference of less than a half.
+**Measured** on two shared cores under heavy load: CPU of a record, times of bells and windows ([bench/results](../../bench/results)),
+and the CPU of further bytes by one run of the same benchmark with 1,800 bytes a record. **Assumed**, since there was no account to measure
+in: all network times, what a mapping adds, how a mapping forms batches beyond what AWS documents, bytes of logs; and that half of a record's
+CPU is reading. \`lib/cost/figures.ts\` has both apart. Measure your own before you build on a difference of less than a half.
 
 ## Prices
 
