@@ -40,20 +40,25 @@ export interface DynamoDbFenceStoreConfig {
  * Sources: Amazon DynamoDB Developer Guide, "Condition expressions" and "Read consistency" (ConsistentRead).
  */
 export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock: Clock): FenceStore {
-  const client = new DynamoDBClient(clientConfig(config))
+  let opened: DynamoDBClient | null = null
+  /** Made when it is first needed: that is a tenth of a cold start, and Kafka can connect meanwhile. */
+  const client = (): DynamoDBClient => {
+    opened ??= new DynamoDBClient(clientConfig(config))
+    return opened
+  }
   const place = config.endpoint ?? config.region ?? 'the region of this function'
   const at = { table: config.table, place }
 
   async function read(id: string, deadline: Deadline): Promise<FenceRecord | null> {
     const command = new GetItemCommand({ TableName: config.table, Key: { id: { S: id } }, ConsistentRead: true })
-    const { Item: item } = await ask('read', deadline, (options) => client.send(command, options))
+    const { Item: item } = await ask('read', deadline, (options) => client().send(command, options))
     return item === undefined ? null : decodeFence(item)
   }
 
   async function write(write: FenceWrite, deadline: Deadline): Promise<FenceWriteResult> {
     const command = new UpdateItemCommand({ TableName: config.table, ...updateOf(write) })
     try {
-      const { Attributes: item } = await ask('write', deadline, (options) => client.send(command, options))
+      const { Attributes: item } = await ask('write', deadline, (options) => client().send(command, options))
       return { kind: 'written', record: decodeFence(item ?? {}) }
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error
@@ -71,7 +76,7 @@ export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock
       ExpressionAttributeValues: { ':text': { S: text } },
       ReturnValues: 'ALL_NEW',
     })
-    const { Attributes: item } = await ask('write', deadline, (options) => client.send(command, options))
+    const { Attributes: item } = await ask('write', deadline, (options) => client().send(command, options))
     return item?.text?.S ?? text
   }
 
@@ -91,7 +96,7 @@ export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock
         ExpressionAttributeValues: { ':prefix': { S: prefix } },
         ExclusiveStartKey: page?.LastEvaluatedKey,
       })
-      page = await ask('read', deadline, (options) => client.send(command, options))
+      page = await ask('read', deadline, (options) => client().send(command, options))
       items.push(...(page.Items ?? []))
     } while (page.LastEvaluatedKey !== undefined)
     return sortReadable(items)
@@ -107,7 +112,7 @@ export function createDynamoDbFenceStore(config: DynamoDbFenceStoreConfig, clock
     }
   }
 
-  return { read, write, rememberFirst, list, close: () => client.destroy() }
+  return { read, write, rememberFirst, list, close: () => opened?.destroy() }
 }
 
 /** Small bounds: DynamoDB answers in milliseconds or something is wrong, and Lambda time is paid for. */

@@ -69,7 +69,7 @@ async function make(
   refuseIfAny('the timing of this deployment', timingProblems({ ...settings, functionTimeoutMs }))
   const own = { functionTimeoutMs, container: context.logStreamName, generation: settings.generation }
   const deployment = connectDeployment(relay, settings, own, observer)
-  reachFenceTable(deployment, deadline)
+  reachBoth(deployment, deadline)
   try {
     const running = await relay.start({
       secret: environmentSecrets(env),
@@ -85,9 +85,10 @@ async function make(
 }
 
 /**
- * The first request to DynamoDB takes its connection, its credentials and code that has never run. All that happens while
- * setup runs and Kafka connects; what the request finds, or whether it finds anything, is nobody's business.
+ * Kafka and the fence table, while setup runs: Kafka's handshakes are waiting, and the first request to DynamoDB is work, for
+ * code that has never run. What the answers are is nobody's business here; metadata is remembered.
  */
-function reachFenceTable({ fences, settings, relay }: RelayDeployment, deadline: Deadline): void {
+function reachBoth({ cluster, fences, settings, relay }: RelayDeployment, deadline: Deadline): void {
+  cluster.topics([relay.sourceTopic, ...relay.outputTopics], deadline).catch(() => undefined)
   fences.read(`${settings.prefix}.${relay.name}.`, deadline).catch(() => undefined)
 }
