@@ -74,6 +74,7 @@ ${examples.map(exampleSection).join('\n\n')}
 | | |
 |---|---|
 | CPU of a record | ${figures.cpuMicrosPerRecord} µs of a core at ${figures.recordBytes} bytes, ${figures.cpuMicrosPerByte} µs for each further byte; half of it is reading, half is writing and grows with the output factor; and your transform (\`--transform-us\`, ${loadDefaults.transformMicros} unless you say so) |
+| CPU of a window | ${figures.windowCpuMs} ms of a core, beside its records ([sizing.md](sizing.md)) |
 | a function's share of a core | memory / ${bound(assumptions.mbPerCore)} MB, at most one |
 | a bell with work | ${figures.bellMs} ms + ${assumptions.networkMsPerBell} ms + ${assumptions.networkMsPerWindow} ms of network, and the CPU of its records; each further window of a lane ${figures.windowMs} + ${assumptions.networkMsPerWindow} ms; ${figures.idleBellMs} ms when there is nothing |
 | schedule | one pull every \`latency\`, a minute at least, relays all lanes |
@@ -88,7 +89,7 @@ ${examples.map(exampleSection).join('\n\n')}
 | Managed Flink | ${assumptions.flinkCpuFactor} times our CPU, units busy at most ${assumptions.busyMax * 100} %, one more for orchestration, ${assumptions.flinkGbPerUnit} GB of running storage for each |
 | p99 | schedule: nearly its interval and the run; ESM: its window, ${assumptions.mappingMs} ms (provisioned: ${assumptions.provisionedMappingMs}) for the mapping and ${figures.bellP99Ms} ms for the bell; lingering pull: the gap from one function to the next; worker: \`commitEvery\` of 1 s and a window; Managed Flink: its checkpoint interval of a minute, which can be set lower. Containers warm |
 
-**Measured** on two shared cores under heavy load: CPU of a record, times of bells and windows ([bench/results](../../bench/results)),
+**Measured** on two shared cores under heavy load: CPU of a record and of a window, times of bells and windows ([bench/results](../../bench/results)),
 and the CPU of further bytes by one run of the same benchmark with 1,800 bytes a record. **Assumed**, since there was no account to measure
 in: all network times, what a mapping adds, how a mapping forms batches beyond what AWS documents, bytes of logs; and that half of a record's
 CPU is reading. \`lib/cost/figures.ts\` has both apart. Measure your own before you build on a difference of less than a half.

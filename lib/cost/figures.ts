@@ -13,6 +13,8 @@ export const figures = {
   /** Each further window of a lane. Mean. */
   windowMs: 15,
   windowP99Ms: 84,
+  /** CPU of a window beside its records, on a whole core (docs/operations/sizing.md). */
+  windowCpuMs: 1.4,
   /** From the bell to the function's answer. */
   bellP99Ms: 116,
   /** A bell, or a scheduled pull, that finds nothing. */

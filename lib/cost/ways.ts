@@ -8,11 +8,12 @@ import { deploymentUsage, steadyMetrics } from './surroundings.ts'
 import {
   coreShare,
   coresBusy,
-  cpuSecondsPerRecord,
   crossZoneGb,
   hoursPerMonth,
+  type Invocation,
   invocationOf,
   secondsPerMonth,
+  tailedWindowsPerSecond,
 } from './work.ts'
 
 /** Four triggers by their names in serverless.yml, and what there is besides functions. */
@@ -52,7 +53,8 @@ function schedule(load: Load): Way {
   const everySeconds = trigger.kind === 'pull' ? trigger.everyMinutes * 60 : 60
   const records = load.recordsPerSecond * everySeconds
   const each = invocationOf(records, load.partitions, load)
-  const runSeconds = each.waitingSeconds + (records * cpuSecondsPerRecord(load)) / coreShare(load.memoryMb)
+  const runSeconds =
+    each.waitingSeconds + (coresBusy(load, each.windows / everySeconds) * everySeconds) / coreShare(load.memoryMb)
   return {
     name: 'pull',
     usage: sumOf(deploymentUsage(load), bells(load, 1 / everySeconds, each), { crossZoneGb: crossZoneGb(load, 1) }),
@@ -109,14 +111,14 @@ function mapping(load: Load, windowSeconds: number, streams: number): { readonly
     usage: sumOf(deploymentUsage(load), bells(load, streams * bellsPerSecond, each), {
       crossZoneGb: crossZoneGb(load, 2),
     }),
-    busy: coresBusy(load) / coreShare(load.memoryMb) / load.partitions,
+    busy: coresBusy(load, streams * bellsPerSecond * each.windows) / coreShare(load.memoryMb) / load.partitions,
   }
 }
 
 /** What invocations take, `perSecond` of them, with the CPU time of all records. */
-function bells(load: Load, perSecond: number, { lanes, waitingSeconds }: ReturnType<typeof invocationOf>): Usage {
+function bells(load: Load, perSecond: number, { lanes, windows, waitingSeconds }: Invocation): Usage {
   const invocations = perSecond * secondsPerMonth
-  const cpuSeconds = (coresBusy(load) / coreShare(load.memoryMb)) * secondsPerMonth
+  const cpuSeconds = (coresBusy(load, perSecond * windows) / coreShare(load.memoryMb)) * secondsPerMonth
   return {
     lambdaRequests: invocations,
     lambdaGbSeconds: ((invocations * waitingSeconds + cpuSeconds) * load.memoryMb) / 1_024,
@@ -148,7 +150,7 @@ function lingering(load: Load): Way {
       crossZoneGb: crossZoneGb(load, 1),
     }),
     p99Ms: Math.max(commitEveryMs, gapMs - everySeconds * 10) + figures.windowP99Ms + networkMs,
-    busy: coresBusy(load) / coreShare(load.memoryMb),
+    busy: coresBusy(load, tailedWindowsPerSecond(load, commitEveryMs)) / coreShare(load.memoryMb),
   }
 }
 
@@ -161,7 +163,8 @@ const crewEverySeconds = Number(settings.leaseMs.byDefault) / 1_000
  * and held for a shift; each worker has a row of its own, and looks for the others'.
  */
 function worker(load: Load): Way {
-  const cores = coresBusy(load) / assumptions.busyMax
+  const busy = coresBusy(load, tailedWindowsPerSecond(load, commitEveryMs))
+  const cores = busy / assumptions.busyMax
   const workers = Math.max(1, Math.ceil(cores))
   const [vcpus, gb] = cores <= 0.25 ? [0.25, 0.5] : cores <= 0.5 ? [0.5, 1] : [workers, 2 * workers]
   const shiftsPerSecond = load.partitions / (workerShiftSeconds + load.partitions / load.recordsPerSecond)
@@ -177,14 +180,14 @@ function worker(load: Load): Way {
       crossZoneGb: crossZoneGb(load, 1),
     }),
     p99Ms: commitEveryMs + figures.windowP99Ms + assumptions.networkMsPerWindow,
-    busy: coresBusy(load) / load.partitions,
+    busy: busy / load.partitions,
   }
 }
 
 /** Its smallest application that keeps up, with the unit for orchestration. */
 function managedFlink(load: Load): Way {
   const { flinkCpuFactor, flinkCheckpointMs, flinkGbPerUnit, busyMax } = assumptions
-  const units = Math.max(1, Math.ceil((coresBusy(load) * flinkCpuFactor) / busyMax))
+  const units = Math.max(1, Math.ceil((coresBusy(load, 0) * flinkCpuFactor) / busyMax))
   return {
     name: 'flink',
     usage: {

@@ -11,8 +11,13 @@ export function cpuSecondsPerRecord({ bytesPerRecord, outputFactor, transformMic
   return ((ofOne * (1 + outputFactor)) / 2 + transformMicros) / 1_000_000
 }
 
-/** Cores that the load keeps busy. */
-export const coresBusy = (load: Load): number => load.recordsPerSecond * cpuSecondsPerRecord(load)
+/** Cores that the load keeps busy, relayed in so many windows. */
+export const coresBusy = (load: Load, windowsPerSecond: number): number =>
+  load.recordsPerSecond * cpuSecondsPerRecord(load) + (windowsPerSecond * figures.windowCpuMs) / 1_000
+
+/** Of lanes that tail: each commits `everyMs` after the record that came first. */
+export const tailedWindowsPerSecond = ({ recordsPerSecond, partitions }: Load, everyMs: number): number =>
+  partitions / (everyMs / 1_000 + partitions / recordsPerSecond)
 
 /** Of a core, for a function with this memory. Its one thread gains nothing from more than one. */
 export const coreShare = (memoryMb: number): number => Math.min(1, memoryMb / assumptions.mbPerCore)
@@ -25,7 +30,8 @@ const windowBytesMax = 8_388_608
 export interface Invocation {
   /** Lanes that have any, on an average. */
   readonly lanes: number
-  /** Billed, without the CPU time of its records. */
+  readonly windows: number
+  /** Billed, without CPU time. */
   readonly waitingSeconds: number
 }
 
@@ -43,7 +49,7 @@ export function invocationOf(records: number, lanes: number, { bytesPerRecord }:
   const { networkMsPerBell, networkMsPerWindow } = assumptions
   const firstMs = bellMs + networkMsPerBell + networkMsPerWindow - idleBellMs
   const ms = idleBellMs + someWork * firstMs + further * (windowMs + networkMsPerWindow)
-  return { lanes: active, waitingSeconds: ms / 1_000 }
+  return { lanes: active, windows: active + lanes * further, waitingSeconds: ms / 1_000 }
 }
 
 /** GB a month between brokers and whatever relays, `reads` times in and once out. */

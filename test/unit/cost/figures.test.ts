@@ -27,6 +27,12 @@ test('times of bells and windows are what the published benchmark measured', asy
   within(relay.toAnswer.msP99, figures.bellP99Ms)
 })
 
+test('the CPU of a window is what the published benchmark measured for lanes that commit twice a second', async () => {
+  const { levels } = await results('lanes')
+  const twice = levels.find(({ commitEveryMs }: { readonly commitEveryMs: number }) => commitEveryMs === 500)
+  within(twice.relayCpuMsPerTransaction, figures.windowCpuMs)
+})
+
 test('as many alarms are estimated as a relay gets', () => {
   expect(Object.keys(alarmsOfOneRelay())).toHaveLength(alarmsPerRelay)
 })
