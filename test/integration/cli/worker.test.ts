@@ -78,6 +78,32 @@ describe('fencepost worker', { timeout: 120_000 }, () => {
     expect((await place.delivered()).sort()).toEqual(values.sort())
   })
 
+  test('one that was paused while the other took its lanes over goes on beside it: nothing is lost or doubled', async () => {
+    const place = await world()
+    const module = await moduleOf(place)
+    const paused = await startWorker(place, module)
+    const values = await produceEverywhere(place, 20)
+    await until('it has every lane', async () => (await holders(place)).every(holds(paused)))
+    paused.child.kill('SIGSTOP')
+    values.push(...(await produceEverywhere(place, 50)))
+    const other = await startWorker(place, module)
+    await until('the other has them all', async () => (await holders(place)).every(holds(other)))
+    paused.child.kill('SIGCONT')
+    await until(
+      'both have some',
+      async () => {
+        values.push(...(await produceEverywhere(place, 5)))
+        const now = await holders(place)
+        return now.some(holds(paused)) && now.some(holds(other))
+      },
+      60_000,
+    )
+    await until('all records are delivered', delivers(place, values))
+    for (const worker of [paused, other]) worker.child.kill('SIGTERM')
+    expect([await paused.ended, await other.ended]).toMatchObject([{ code: 0 }, { code: 0 }])
+    expect((await place.delivered()).sort()).toEqual(values.sort())
+  })
+
   test('a window that outlasts --drain-within ends it with 1, uncommitted; the next worker relays it', async () => {
     const place = await world()
     const values = await place.produce(5)
