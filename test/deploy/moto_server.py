@@ -5,7 +5,8 @@ moto 5.2.5 as a server, with what its CloudFormation lacks of the resources that
 - Architectures of functions and point-in-time recovery of tables (dropped silently);
 - alarms and bucket policies (skipped).
 
-And one that its DynamoDB lacks: an item that UpdateItem makes is seen half made by a request beside it.
+And two things that go wrong in it: a resource that an update removed is taken for one that exists when a later update
+brings it back; an item that DynamoDB's UpdateItem makes is seen half made by a request beside it.
 
 Everything is stored by moto's own backends or models, so that it is read back through the AWS APIs and not from here.
 """
@@ -15,6 +16,7 @@ import threading
 
 from moto import server
 from moto.awslambda import models as lambdas
+from moto.cloudformation.parsing import ResourceMap
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.common_models import CloudFormationModel
 from moto.dynamodb.models import Table, dynamodb_backends
@@ -104,6 +106,18 @@ def create_table_with_recovery(cls, resource_name, cloudformation_json, account_
 
 Table.create_from_cloudformation_json = classmethod(create_table_with_recovery)
 
+
+update_stack = ResourceMap.update
+
+
+def update_and_forget(self, template, parameters=None):
+    gone = self._resource_json_map.keys() - template["Resources"].keys()
+    update_stack(self, template, parameters)
+    for logical_id in gone:
+        self._parsed_resources.pop(logical_id, None)
+
+
+ResourceMap.update = update_and_forget
 
 one_at_a_time = threading.RLock()
 answer = DynamoHandler.call_action

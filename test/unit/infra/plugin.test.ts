@@ -1,5 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { FencepostPlugin } from '../../../infra/plugin/plugin.ts'
 import type { Serverless } from '../../../infra/plugin/serverless.ts'
 
@@ -7,9 +9,9 @@ const serviceDir = join(import.meta.dirname, '..', '..', 'deploy', 'service')
 const settings = { prefix: 'shop-dev', brokers: 'localhost:9092', relays: { dotted: { latency: '5s' } } }
 
 /** What the Serverless CLI hands to a plugin, as far as this one looks at it. */
-function service(fencepost: unknown, over: Partial<Serverless['service']> = {}): Serverless {
+function service(fencepost: unknown, over: Partial<Serverless['service']> = {}, dir = serviceDir): Serverless {
   return {
-    serviceDir,
+    serviceDir: dir,
     service: { service: 'shop', custom: { fencepost }, functions: {}, package: {}, provider: {}, ...over },
     getProvider: () => ({ getStage: () => 'dev' }),
   }
@@ -83,7 +85,10 @@ test.each([
 })
 
 test('deploying one function bundles that one, and leaves its role alone', async () => {
-  const serverless = service(settings)
+  const dir = await mkdtemp(join(tmpdir(), 'fencepost-plugin-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const relays = { dotted: { module: join(serviceDir, 'relays', 'dotted.ts') } }
+  const serverless = service({ ...settings, relays }, {}, dir)
   const plugin = new FencepostPlugin(serverless, { function: 'dotted-status' }, { log: { warning: () => undefined } })
   await plugin.hooks.initialize?.()
   await plugin.hooks['before:deploy:function:packageFunction']?.()
