@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { estimate } from '../cost/estimate.ts'
 import { type Load, loadDefaults } from '../cost/load.ts'
 import { prices, region } from '../cost/prices.ts'
@@ -36,7 +36,7 @@ export function costCommand(terminal: Terminal): Command {
     .requiredOption('--records-per-second <number>', 'on an average over the month, may be below 1', number)
     .option('--bytes <number>', 'of a record, as on the wire', number, loadDefaults.bytesPerRecord)
     .option('--partitions <number>', 'of the source', number, loadDefaults.partitions)
-    .option('--latency <duration>', 'within which outputs are wanted', duration('0ms', '1d'), loadDefaults.latencyMs)
+    .addOption(latencyOption())
     .option('--output-factor <number>', 'records written for each one read', number, loadDefaults.outputFactor)
     .option('--memory <MB>', 'of a function', number, loadDefaults.memoryMb)
     .option('--transform-us <number>', 'microseconds of CPU of your transform', number, loadDefaults.transformMicros)
@@ -45,6 +45,11 @@ export function costCommand(terminal: Terminal): Command {
     .addHelpText('after', help)
     .action((options: Options) => cost(options, terminal))
 }
+
+const latencyOption = (): Option =>
+  new Option('--latency <duration>', 'within which outputs are wanted')
+    .argParser(duration('0ms', '1d'))
+    .default(loadDefaults.latencyMs, `${loadDefaults.latencyMs / 1_000}s`)
 
 /** Digits may be grouped: 300,000 or 300_000. Bounds are those of the load, all checked at once. */
 function number(text: string): number {

@@ -40,20 +40,24 @@ export function initCommand(terminal: Terminal): Command {
     .action((folder: string, options: Options) => init(folder, options, terminal))
 }
 
-async function init(given: string, options: Options, terminal: Terminal): Promise<void> {
-  const folder = resolve(given)
+async function init(place: string, options: Options, terminal: Terminal): Promise<void> {
+  const folder = resolve(place)
   const service = basename(folder)
   const names = { service, relay: options.relay ?? service }
   refuseIfAny('init', nameProblems(names))
   await makeEmptyFolder(folder)
   const own = await ownPackage()
-  const fencepost = options.package ?? (await dependency(folder, own, terminal))
+  const fencepost = options.package ? given(folder, options.package) : await dependency(folder, own, terminal)
   const files = serviceFiles({ ...names, fencepost, tested: own.tested })
   await writeService(folder, files)
   if (options.install) await install(folder, terminal)
   const made = { ok: true, folder, ...names, fencepost, files: [...files.keys()], installed: options.install }
   for (const line of options.json ? [JSON.stringify(made)] : nextSteps(made)) terminal.out(line)
 }
+
+/** A packed file is named from here, and must be found from the folder. */
+const given = (folder: string, wanted: string): string =>
+  wanted.endsWith('.tgz') && !wanted.includes(':') ? `file:${relative(folder, resolve(wanted))}` : wanted
 
 /** npm has published versions; of a checkout it needs a file. */
 async function dependency(

@@ -50,6 +50,12 @@ test('--json names folder, relay, dependency and every file', async () => {
   })
 })
 
+test('a packed file is named from here, and found from the folder', async () => {
+  const folder = await newFolder('my-relay')
+  const { out } = await run(folder, '--no-install', '--json', '--package', join(folder, '..', 'fencepost-1.2.3.tgz'))
+  expect(JSON.parse(out)).toMatchObject({ fencepost: 'file:../fencepost-1.2.3.tgz' })
+})
+
 test('a second time it is refused, and nothing is overwritten', async () => {
   const folder = await newFolder('my-relay')
   await run(folder, ...offline)
