@@ -2,16 +2,18 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { type Caught, catchControl } from './controls/catch.ts'
 import { controls } from './controls/controls.ts'
 import { type Cell, cells } from './crash-matrix/cells.ts'
+import { type ChainResult, runChain } from './crash-matrix/chains.ts'
 import { type CellResult, runCell } from './crash-matrix/run-cell.ts'
 import type { FaultKind } from './journal.ts'
 import { planOf } from './plan.ts'
 import { simulate } from './simulate.ts'
 
-/** One task of a worker: a seed, a control, or a cell of the crash matrix. */
+/** One task of a worker: a seed, a control, a cell of the crash matrix, or a chain of them. */
 export type Task =
   | { readonly kind: 'seed'; readonly seed: number }
   | { readonly kind: 'control'; readonly name: string; readonly seedsMax: number }
   | { readonly kind: 'cell'; readonly name: string }
+  | { readonly kind: 'chain'; readonly seed: number }
 
 export type Outcome =
   | {
@@ -23,6 +25,7 @@ export type Outcome =
     }
   | { readonly kind: 'control'; readonly caught: Caught }
   | { readonly kind: 'cell'; readonly result: Omit<CellResult, 'timeline'> }
+  | { readonly kind: 'chain'; readonly result: Omit<ChainResult, 'timeline'> }
 
 /** Does the tasks on `count` threads, and tells of each as it is done. */
 export async function inWorkers(
@@ -59,6 +62,10 @@ export async function perform(task: Task): Promise<Outcome> {
   if (task.kind === 'cell') {
     const { name, struck, violations } = await runCell(cellCalled(task.name))
     return { kind: 'cell', result: { name, struck, violations } }
+  }
+  if (task.kind === 'chain') {
+    const { seed, faults, violations } = await runChain(task.seed)
+    return { kind: 'chain', result: { seed, faults, violations } }
   }
   const control = controls.find(({ name }) => name === task.name)
   if (control === undefined) throw new Error(`no control ${task.name}`)

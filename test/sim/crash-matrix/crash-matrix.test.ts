@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { controls } from '../controls/controls.ts'
 import { cells, faults, followUps, impossible, sides } from './cells.ts'
+import { runChain } from './chains.ts'
 import { runCell } from './run-cell.ts'
 import { lanes, steps } from './steps.ts'
 
@@ -37,6 +38,16 @@ describe('the crash matrix', () => {
     },
     180_000,
   )
+
+  it('loses nothing when three owners are struck one after the other', async () => {
+    const struck = [0, 0, 0]
+    for (let seed = 1; seed <= 150; seed++) {
+      const { faults, violations } = await runChain(seed)
+      expect(violations, `npm run crash-matrix -- --chain ${seed}`).toEqual([])
+      for (const [index, fault] of faults.entries()) if (fault.struck) struck[index] = (struck[index] ?? 0) + 1
+    }
+    expect(Math.min(...struck)).toBeGreaterThan(50)
+  }, 120_000)
 
   it.each([
     ['reads-before-barrier', 'kafka-4.handed-over.acquire.before.pause.same-event'],

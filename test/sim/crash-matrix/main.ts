@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { inWorkers, type Outcome } from '../batch.ts'
 import { cells, faults, followUps, impossible, sides } from './cells.ts'
+import { runChain } from './chains.ts'
 import { runCell } from './run-cell.ts'
 import { lanes, steps } from './steps.ts'
 
@@ -17,6 +18,9 @@ offsets with its outputs, nothing left open. A fault that does not strike at its
   next     ${followUps.join(', ')}
 
   --cell NAME    only this cell, with all that happened in it
+  --chains N     instead: N runs in which three owners are struck, one after the other
+  --from N       the first of them (1)
+  --chain N      only this one, with all that happened in it
   --only PART    only cells whose name has this part: --only commit.after
   --workers N    threads (2)
   --json         the result as the last line of stdout
@@ -26,6 +30,7 @@ Examples
   npm run crash-matrix -- --json
   npm run crash-matrix -- --only kafka-3
   npm run crash-matrix -- --cell kafka-4.handed-over.commit.after.pause.recut
+  npm run crash-matrix -- --chains 2000 --json
 
 Exit code 0: no violation. 1: a violation, each with the line that runs its cell again. 2: the command line is wrong.`
 
@@ -36,6 +41,9 @@ function readCommandLine() {
     return parseArgs({
       options: {
         cell: { type: 'string' },
+        chains: { type: 'string' },
+        from: { type: 'string', default: '1' },
+        chain: { type: 'string' },
         only: { type: 'string', default: '' },
         workers: { type: 'string', default: '2' },
         json: { type: 'boolean', default: false },
@@ -95,8 +103,48 @@ async function runAll(part: string, workers: number): Promise<void> {
   finish(violations, { cells: wanted.length, run, violations, violated, seconds, impossible })
 }
 
-const workers = Number(values.workers)
+async function runOneChain(seed: number): Promise<void> {
+  const { timeline, ...result } = await runChain(seed)
+  for (const line of timeline) say(line)
+  finish(result.violations.length, result)
+}
+
+async function runChains(from: number, count: number): Promise<void> {
+  const startedMs = performance.now()
+  const violated: { readonly chain: number; readonly violation: string }[] = []
+  const struck = [0, 0, 0]
+  let done = 0
+  const tell = (outcome: Outcome) => {
+    if (outcome.kind !== 'chain') return
+    const { seed, faults: hit, violations } = outcome.result
+    done++
+    for (const [index, one] of hit.entries()) if (one.struck) struck[index] = (struck[index] ?? 0) + 1
+    const [violation] = violations
+    if (violation !== undefined) {
+      violated.push({ chain: seed, violation })
+      say(`${hit.map(({ cell }) => cell).join(', then ')}: ${violation}\n  npm run crash-matrix -- --chain ${seed}`)
+    }
+    if (done % 250 === 0) say(`${done} of ${count} chains, ${violated.length} with a violation`)
+  }
+  const seeds = Array.from({ length: count }, (_, index) => from + index)
+  await inWorkers(
+    seeds.map((seed) => ({ kind: 'chain', seed })),
+    whole('workers'),
+    tell,
+  )
+  const seconds = Math.round((performance.now() - startedMs) / 100) / 10
+  const violations = violated.length
+  finish(violations, { chains: count, run: done, struck, violations, violated, seconds })
+}
+
+function whole(name: 'workers' | 'chains' | 'chain' | 'from'): number {
+  const found = Number(values[name])
+  if (Number.isSafeInteger(found) && found > 0) return found
+  return wrong(`--${name} takes a whole number above 0, not '${values[name]}'`)
+}
+
 if (values.help) console.log(usage)
 else if (values.cell !== undefined) await runOne(values.cell)
-else if (Number.isSafeInteger(workers) && workers > 0) await runAll(values.only, workers)
-else wrong(`--workers takes a whole number above 0, not '${values.workers}'`)
+else if (values.chain !== undefined) await runOneChain(whole('chain'))
+else if (values.chains !== undefined) await runChains(whole('from'), whole('chains'))
+else await runAll(values.only, whole('workers'))

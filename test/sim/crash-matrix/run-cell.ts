@@ -18,7 +18,8 @@ export interface CellResult {
   readonly timeline: readonly string[]
 }
 
-const shape = { sourcePartitions: 1, partitionsPerLane: 1, outputPartitions: 2, windowRecords: 4 }
+/** One lane, and windows so small that a bell takes several. */
+export const laneShape = { sourcePartitions: 1, partitionsPerLane: 1, outputPartitions: 2, windowRecords: 4 }
 const takeoverTriesMax = 40
 
 /**
@@ -26,7 +27,7 @@ const takeoverTriesMax = 40
  * once, in order, the offsets with the outputs, nothing left open. `sabotage`: of a relay that must be caught.
  */
 export async function runCell(cell: Cell, sabotage: Sabotage = {}): Promise<CellResult> {
-  const stage = new Stage(calmPlan(1, { protocol: cell.protocol, lanes: shape }), sabotage)
+  const stage = new Stage(calmPlan(1, { protocol: cell.protocol, lanes: laneShape }), sabotage)
   const { world } = stage
   const { judge, journal } = world
   let struck = false
@@ -122,7 +123,10 @@ class Play {
 const ringOf = (partition: BellPartition): Ring => ({ kind: 'event', topic: topics.source, partitions: [partition] })
 
 /** Makes the lane what the subject shall find. */
-const prepare: Record<LaneLife, (stage: Stage, subject: SimContainer, successor: SimContainer) => Promise<void>> = {
+export const prepare: Record<
+  LaneLife,
+  (stage: Stage, subject: SimContainer, successor: SimContainer) => Promise<void>
+> = {
   new: async () => {},
   'handed-over': async (stage, _subject, successor) => {
     stage.write(2)
