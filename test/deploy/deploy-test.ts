@@ -1,7 +1,9 @@
 import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { systemClock } from '../../lib/clock.ts'
 import { runCommand } from '../../lib/local/command.ts'
+import { seconds } from '../../lib/units.ts'
 import { templateAssertions } from '../helpers/template-assertions.ts'
 import { countOf, holdings } from './account.ts'
 import { type ArtifactRun, runArtifact } from './artifact-run.ts'
@@ -14,6 +16,7 @@ import { root, serverless } from './serverless-cli.ts'
 
 /** The relays that are deployed by the test, and those of this repository: both are packaged and looked at. */
 const testService = join(import.meta.dirname, 'service')
+const packageMsMax = seconds(60)
 
 export interface DeployTestOptions {
   readonly dir: string
@@ -66,14 +69,16 @@ class DeployTest {
     const { dir, signal, say } = this.#options
     const programs = await pythonPrograms({ dir: join(dir, 'venv'), signal, say })
     say('packaging the relays of this repository for prod, without credentials')
-    const packaged = await this.#package(root, ['--stage', 'prod'])
-    const cfnLint = await this.#lint(programs, packaged)
+    const packaged = await this.#packageInTime()
+    const ofProd = await this.#lint(programs, packaged)
+    say('packaging relays for MSK')
+    const ofMsk = await this.#lint(programs, await this.#package(testService, 'msk', ['--param', 'round=msk']))
     const account = await this.#inAccount(programs)
     say('running the packaged function on a real broker, with functions killed at work')
     const artifactDir = join(dir, 'artifact')
     const artifactRun = await runArtifact({ packageDir: packaged, function: 'delays', dir: artifactDir, signal, say })
     const result = {
-      cfnLint: cfnLint + account.cfnLint,
+      cfnLint: ofProd + ofMsk + account.cfnLint,
       templateAssertions: this.#assertionsHeld,
       deployed: account.deployed,
       updated: account.updated,
@@ -128,10 +133,18 @@ class DeployTest {
     return this.#keep(testService, round)
   }
 
-  async #package(service: string, args: readonly string[]): Promise<string> {
+  async #packageInTime(): Promise<string> {
+    const beganMs = systemClock.now()
+    const packaged = await this.#package(root, 'prod', ['--stage', 'prod'])
+    const tookMs = systemClock.now() - beganMs
+    if (tookMs > packageMsMax) this.#faults.push(`packaging took ${tookMs} ms, wanted at most ${packageMsMax}`)
+    return packaged
+  }
+
+  async #package(service: string, name: string, args: readonly string[]): Promise<string> {
     await rm(packageDir(service), { recursive: true, force: true })
     await serverless({ args: ['package', ...args], cwd: service, signal: this.#options.signal })
-    return this.#keep(service, 'prod')
+    return this.#keep(service, name)
   }
 
   /** The next command writes into the same folder. */
