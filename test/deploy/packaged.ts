@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 import { mebibytes } from '../../lib/units.ts'
-import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template-assertions.ts'
+import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template/deployed.ts'
 
 /** Where `serverless package` and `deploy` write, in the folder of a service. */
 export const packageDir = (service: string): string => join(service, '.serverless')

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EventSourceMappingConfiguration, FunctionConfiguration } from '@aws-sdk/client-lambda'
 import { settings } from '../../lib/relay/config/settings.ts'
-import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template-assertions.ts'
+import type { Deployed, FunctionFacts, TemplateResource, Tree } from '../helpers/template/deployed.ts'
 import type { Holdings } from './account.ts'
 
 /** Kept in SSM by the test; what CloudFormation must have looked up. */

@@ -2,7 +2,7 @@ import { serverlessFunctions } from '../../infra/functions.ts'
 import { parseSettings } from '../../infra/parse-settings.ts'
 import { type DeploymentPlan, planDeployment, type RelayFacts } from '../../infra/plan.ts'
 import { template } from '../../infra/resources/all.ts'
-import type { Deployed, TemplateResource } from './template-assertions.ts'
+import type { Deployed, TemplateResource } from './template/deployed.ts'
 
 export const leastSettings = { prefix: 'shop-prod', brokers: 'b-1.example.com:9096', relays: { delays: {} } }
 

@@ -1,6 +1,6 @@
 /** Evaluates IAM policies as far as Fencepost writes them. A condition that it does not know allows nothing. */
 import type { Statement } from '../../infra/resources/roles.ts'
-import type { Tree } from './template-assertions.ts'
+import type { Tree } from './template/deployed.ts'
 
 export interface Request {
   readonly action: string

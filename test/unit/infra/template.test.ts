@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { deployedOf, planOf } from '../../helpers/deployment-plans.ts'
-import { type Deployed, templateAssertions } from '../../helpers/template-assertions.ts'
+import type { Deployed } from '../../helpers/template/deployed.ts'
+import { templateAssertions } from '../../helpers/template-assertions.ts'
 
 const msk = 'arn:aws:kafka:eu-central-1:123456789012:cluster/shop/11111111-2222-3333-4444-555555555555-1'
 const secret = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:kafka-AbCdEf'
