@@ -1,7 +1,7 @@
 import { type KafkaVersion, kafkaVersions } from '../lib/local/kafka-jars.ts'
 
 const staticStages = ['lint', 'types', 'imports', 'unit']
-const tasksWithoutKafka = ['sim']
+const tasksWithoutKafka = ['sim', 'crash-matrix']
 const commandsWithKafka = ['demo', 'dev', 'chaos']
 
 /** Which brokers a task is going to start. An unknown version is left to the program, which names it. */

@@ -16,6 +16,7 @@ test.each([
   ['cli', ['verify', '--json'], []],
   ['cli', [], []],
   ['sim', ['--seeds', '2000'], []],
+  ['crash-matrix', ['--json'], []],
   ['test', [], ['4.1', '3.9']],
   ['test', ['integration'], ['4.1', '3.9']],
   ['test', ['unit'], []],
