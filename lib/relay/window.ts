@@ -5,7 +5,7 @@ import { rejectionKey, type TransformCounts } from './compiled-relay.ts'
 import { type OpenLane, positionsText } from './lane.ts'
 import type { ReadLimits, ReadWindow } from './lane-reader.ts'
 import { recordsMaxNow } from './poison.ts'
-import { StoppedAtRecord, untilRecord } from './stopped-at-record.ts'
+import { StoppedAtRecord, windowBefore } from './stopped-at-record.ts'
 import { TransformTurns } from './transform-turns.ts'
 import type { WindowSink } from './window-sink.ts'
 
@@ -35,7 +35,6 @@ export async function relayWindow(lane: OpenLane, targets: Targets): Promise<boo
   const isSuspected = lane.attempts > 0 && limits.recordsMax === 1
   const { counts, until, stop } = await TransformTurns.of(runtime).take(isSuspected, async () => {
     await announce('transform')
-    sink.reset()
     const done = await transformUpToStop(lane, window, sink) //                7
     await announce('commit')
     return done
@@ -117,15 +116,20 @@ interface Transformed {
   readonly stop: StoppedAtRecord | null
 }
 
-/** A record that the relay stops at ends the window before it: what comes first is relayed, as if it had been read alone. */
+/**
+ * A record that the relay stops at ends the window before it. What comes first is transformed anew, as if it had been read
+ * alone: a transform of whole windows may have put into any output what it saw behind that record.
+ */
 async function transformUpToStop(lane: OpenLane, window: ReadWindow, sink: WindowSink): Promise<Transformed> {
+  sink.reset()
   try {
     return { counts: await transform(lane, window, sink), until: window.until, stop: null }
   } catch (error) {
     if (!(error instanceof StoppedAtRecord)) throw error
-    const until = untilRecord(window, error.record)
-    if (!hasMoved(lane.positions, until)) throw error
-    return { counts: error.before, until, stop: error }
+    const part = windowBefore(window, error.record)
+    if (!hasMoved(lane.positions, part.until)) throw error
+    const done = await transformUpToStop(lane, part, sink)
+    return { ...done, stop: done.stop ?? error }
   }
 }
 

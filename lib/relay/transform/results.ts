@@ -28,7 +28,6 @@ export class TransformResults {
   readonly #attempt: number
   readonly #clock: Clock
   readonly #counts = { records: 0, outputs: 0, deadLetters: 0, skipped: 0 }
-  #stop: StoppedAtRecord | null = null
 
   constructor(sink: OutputSink, policy: RejectionPolicy, attempt: number, clock: Clock) {
     this.#sink = sink
@@ -41,12 +40,8 @@ export class TransformResults {
     return { ...this.#counts }
   }
 
-  /**
-   * Records come in source order. Nothing is taken behind one that the relay stops at: what is before it may be committed.
-   * @throws RelayError RECORD_REJECTED_STOP where the relay says `onError: 'stop'`, and ever after
-   */
+  /** Records come in source order. @throws RelayError RECORD_REJECTED_STOP where the relay says `onError: 'stop'` */
   settle(source: KafkaRecord, outcome: TransformOutcome): void {
-    if (this.#stop) throw this.#stop
     if (outcome instanceof RelayError) this.#reject(source, outcome)
     else this.#accept(source, outcome.emissions)
   }
@@ -69,7 +64,7 @@ export class TransformResults {
     const { onError, deadLetters } = this.#policy
     if (onError === 'skip') this.#counts.skipped++
     else if (onError === 'dead-letter' && deadLetters !== null) this.#bury(deadLetters, source, error)
-    else throw this.#stopAt(source, error, "mend the relay or the record's producer, then resume the lane")
+    else throw stopAt(source, error, "mend the relay or the record's producer, then resume the lane")
     this.#counts.records++
   }
 
@@ -83,7 +78,7 @@ export class TransformResults {
       this.#counts.deadLetters++
       return
     }
-    throw this.#stopAt(
+    throw stopAt(
       source,
       error,
       `'${topic}' refuses even its shortened dead letter: raise that topic's max.message.bytes`,
@@ -98,11 +93,6 @@ export class TransformResults {
       if (isRelayError(error) && error.code === 'RECORD_TOO_LARGE') return false
       throw error
     }
-  }
-
-  #stopAt(source: KafkaRecord, error: RelayError, fix: string): StoppedAtRecord {
-    this.#stop = new StoppedAtRecord(source, error, recordId(source), fix, this.counts)
-    return this.#stop
   }
 
   readonly #partitionCount = (topic: string): number => this.#sink.partitionCount(topic)
@@ -120,3 +110,6 @@ export function rejectionOf(error: unknown, source: KafkaRecord): RelayError {
   if (error.disposition !== 'reject-record') throw error
   return error
 }
+
+const stopAt = (source: KafkaRecord, rejection: RelayError, fix: string): StoppedAtRecord =>
+  new StoppedAtRecord(source, rejection, recordId(source), fix)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { json } from '../../../lib/codecs/json.ts'
 import { defineRelay, topic } from '../../../lib/index.ts'
 import type { KafkaRecord } from '../../../lib/kafka/record.ts'
-import { untilRecord } from '../../../lib/relay/stopped-at-record.ts'
+import { windowBefore } from '../../../lib/relay/stopped-at-record.ts'
 import { testRelay } from '../../../lib/testing/index.ts'
 
 const transformers = {
@@ -73,11 +73,33 @@ describe('a record that the relay stops at', () => {
       [2, 12n],
       [3, 1n],
     ])
-    const cut = (index: number) => [...untilRecord({ records, until }, records[index] as KafkaRecord).values()]
+    const cut = (index: number) => [...windowBefore({ records, until }, records[index] as KafkaRecord).until.values()]
     expect(cut(3), 'holes and markers below it are passed').toEqual([10n, 4n, 9n, 1n])
     expect(cut(0)).toEqual([5n, 2n, 9n, 1n])
     expect(cut(5)).toEqual([10n, 8n, 9n, 1n])
   })
+})
+
+test('is not part of what a whole window gives, nor is anything behind it, even where it could not be read', async () => {
+  const sums = defineRelay({
+    name: 'sums',
+    source: topic('numbers', json<number>()),
+    outputs: { sum: topic('numbers.sum', json<number>()) },
+    onError: 'stop',
+    transformWindow(records, { emit }) {
+      const [from] = records
+      if (from)
+        emit.sum(
+          records.map(({ value }) => value).reduce((one, other) => one + other),
+          { from },
+        )
+    },
+  })
+  const relay = testRelay(sums)
+  await expect(relay.pipe([...all(1, 2), { key: 'k', bytes: 'no number' }, ...all(30, 40)])).rejects.toMatchObject({
+    code: 'RECORD_REJECTED_STOP',
+  })
+  expect(relay.outputs.sum.values(), 'what is behind it comes when the lane is resumed, and only then').toEqual([3])
 })
 
 test('an emit that comes too late stops the window before its cut part is committed', async () => {
