@@ -156,7 +156,7 @@ async function untilRelayed(
 async function tell(subjects: readonly Subject[]): Promise<Omit<LanesAnswer, 'failures'>> {
   const answers = await Promise.all(subjects.map((subject) => subject.ask<LanesAnswer>({ do: 'tell' })))
   const failures = answers.flatMap((answer) => answer.failures)
-  invariant(failures.length === 0, 'no container and no lane fails', { failures: failures.slice(0, 5).join('; ') })
+  invariant(failures.length === 0, `no container and no lane fails: ${failures.slice(0, 5).join('; ')}`, {})
   const sum = (of: (answer: LanesAnswer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
   return {
     requests: answers.map(({ requests }) => requests).reduce(addCounts, {}),
