@@ -116,6 +116,7 @@ class DeployTest {
       const rolledBack = await this.#agrees(moto, 'rolled back', first)
       say('deploying the code of one function')
       await this.#serverless(moto, ['deploy', 'function', '--function', 'dotted', '--param', 'round=first'])
+      await cp(join(packageDir(testService), 'dotted.zip'), join(first, 'dotted.zip'))
       const isKept = await this.#agrees(moto, 'after deploy function', first)
       say('removing')
       await this.#serverless(moto, ['remove', '--param', 'round=first'])
