@@ -19,6 +19,10 @@ export function mskIamStatements(plan: DeploymentPlan, relay: RelayPlan, one: Fu
   const { facts, commitGroup, bellGroup } = relay
   const outputs = [...new Set(facts.outputTopics)].map((topic) => at('topic', topic))
   const writes = one.role !== 'status'
+  const onTopics = (work: 'ReadData' | 'WriteData'): readonly string[] => [
+    'DescribeTopic',
+    ...(writes ? ['DescribeTopicDynamicConfiguration', work] : []),
+  ]
   return [
     allow(
       'Cluster',
@@ -30,14 +34,8 @@ export function mskIamStatements(plan: DeploymentPlan, relay: RelayPlan, one: Fu
       ],
       [msk],
     ),
-    allow(
-      'Source',
-      ['DescribeTopic', 'DescribeTopicDynamicConfiguration', 'ReadData'],
-      [at('topic', facts.sourceTopic)],
-    ),
-    ...(writes && outputs.length > 0
-      ? [allow('Outputs', ['DescribeTopic', 'DescribeTopicDynamicConfiguration', 'WriteData'], outputs)]
-      : []),
+    allow('Source', onTopics('ReadData'), [at('topic', facts.sourceTopic)]),
+    ...(outputs.length > 0 ? [allow('Outputs', onTopics('WriteData'), outputs)] : []),
     allow('CommitGroup', ['DescribeGroup', ...(writes ? ['AlterGroup'] : [])], [at('group', commitGroup)]),
     allow(
       'TransactionalIds',
