@@ -9,7 +9,7 @@ export interface RollbackQuestion {
   readonly lanes: readonly LaneId[]
   /** The deployment to withdraw; null: the newest that has had a lane. */
   readonly withdraw: number | null
-  /** The deployment to go back to: those between are withdrawn too. null: any that is not withdrawn. */
+  /** The deployment to go back to: those between are withdrawn too. null: any that was not withdrawn before. */
   readonly to: number | null
 }
 
@@ -41,7 +41,12 @@ export async function planRollback(
   const known = found.flatMap(({ record }) => [record.generation, record.withdrawn?.upTo ?? 0])
   const newest = withdraw ?? Math.max(0, ...known)
   if (newest === 0) throw nothingToWithdraw()
-  const above = to ?? newest - 1
+  const above =
+    to ??
+    newestKept(
+      newest,
+      found.map(({ record }) => record),
+    )
   if (above >= newest) throw notOlder(newest, above)
   const isDone = ({ withdrawn }: FenceRecord) => withdrawn?.upTo === newest && withdrawn.above === above
   return {
@@ -49,6 +54,14 @@ export async function planRollback(
     above,
     lanes: found.map(({ id, record }) => ({ id, generation: record.generation, isDone: isDone(record) })),
   }
+}
+
+/** Below the one to withdraw; and below those that were withdrawn right before it, which nobody wants back. */
+function newestKept(newest: number, records: readonly FenceRecord[]): number {
+  const before = records.flatMap(({ withdrawn }) =>
+    withdrawn && withdrawn.upTo >= newest - 1 ? [withdrawn.above] : [],
+  )
+  return Math.min(newest - 1, ...before)
 }
 
 const askAgainMs = 200

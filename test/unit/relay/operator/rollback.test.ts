@@ -42,7 +42,17 @@ describe('what a rollback withdraws', () => {
   })
 
   test('is the next deployment once there is one', async () => {
-    expect(summary(await plan([{ generation: 9, withdrawn }]))).toEqual([9, 8, [false]])
+    expect(summary(await plan([{ generation: 10, withdrawn }]))).toEqual([10, 9, [false]])
+  })
+
+  test('still has in it what was withdrawn right before it: nobody goes back to that', async () => {
+    expect(summary(await plan([{ generation: 9, withdrawn }]))).toEqual([9, 7, [false]])
+    expect(summary(await plan([{ generation: 0, withdrawn: { ...withdrawn, above: 5 } }]))).toEqual([8, 5, [true]])
+    expect(summary(await plan([{ generation: 9, withdrawn }], { to: 8 })), 'unless it is named').toEqual([
+      9,
+      8,
+      [false],
+    ])
   })
 
   test('may be named, with all between it and the one to go back to', async () => {
