@@ -31,6 +31,7 @@ const schemaNotFound = 40403
 /**
  * A schema registry that speaks Confluent's API: Confluent's own, Apicurio (`/apis/ccompat/v7`), Karapace, Redpanda.
  * Its certificate is checked against the system's authorities and those in NODE_EXTRA_CA_CERTS.
+ * @throws RelayError CONFIG_INVALID for a URL that is none, or that holds a login: messages show it
  */
 export function schemaRegistry(options: HttpRegistryOptions): SchemaRegistry {
   return new HttpRegistry(options)
@@ -54,7 +55,7 @@ class HttpRegistry implements SchemaRegistry {
   readonly #logins: RegistryLoginSource | null
 
   constructor({ url, login, timeoutMs = TIMEOUT_MS }: HttpRegistryOptions) {
-    this.#url = url.replace(/\/+$/, '')
+    this.#url = addressOf(url)
     this.#timeoutMs = timeoutMs
     this.#logins = login === undefined ? null : 'current' in login ? login : fixedLogin(login)
   }
@@ -158,6 +159,17 @@ class HttpRegistry implements SchemaRegistry {
     const said = typeof json?.message === 'string' ? `: ${json.message}` : ''
     return new RelayError('REGISTRY_UNAVAILABLE', `${this.#url} answers with HTTP ${status}${said}`)
   }
+}
+
+function addressOf(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed && parsed.username + parsed.password === '') return url.replace(/\/+$/, '')
+  const found = parsed ? 'holds a login, which messages would show' : 'is none'
+  const fix = 'give a login apart: `login`, or FENCEPOST_REGISTRY_USERNAME and FENCEPOST_REGISTRY_PASSWORD'
+  throw new RelayError(
+    'CONFIG_INVALID',
+    `the URL of the schema registry ${found}; write it as https://host, and ${fix}`,
+  )
 }
 
 const fixedLogin = (login: RegistryLogin): RegistryLoginSource => ({
