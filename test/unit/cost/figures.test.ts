@@ -27,10 +27,15 @@ test('times of bells and windows are what the published benchmark measured', asy
   within(relay.toAnswer.msP99, figures.bellP99Ms)
 })
 
-test('the CPU of a window is what the published benchmark measured for lanes that commit twice a second', async () => {
-  const { levels } = await results('lanes')
-  const twice = levels.find(({ commitEveryMs }: { readonly commitEveryMs: number }) => commitEveryMs === 500)
-  within(twice.relayCpuMsPerTransaction, figures.windowCpuMs)
+interface LanesRun {
+  readonly levels: readonly { readonly commitEveryMs: number; readonly relayCpuMsPerTransaction: number }[]
+}
+
+test('the CPU of a window is what every published run measured for lanes that commit twice a second', async () => {
+  const runs: readonly LanesRun[] = await results('lanes')
+  const twice = runs.flatMap(({ levels }) => levels.filter(({ commitEveryMs }) => commitEveryMs === 500))
+  expect(twice).not.toHaveLength(0)
+  for (const { relayCpuMsPerTransaction } of twice) within(relayCpuMsPerTransaction, figures.windowCpuMs)
 })
 
 test('as many alarms are estimated as a relay gets', () => {
