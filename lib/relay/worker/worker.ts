@@ -138,8 +138,16 @@ export class Worker {
     const lane = end.id.transactionalId
     const failures = hasFailed(end) ? (this.#failures.get(lane) ?? 0) + 1 : 0
     this.#failures.set(lane, failures)
-    this.#restUntilMs.set(lane, clock.now() + pauseAfter(end, failures, random))
+    const rested = clock.now() + pauseAfter(end, failures, random)
+    this.#restUntilMs.set(lane, Math.max(rested, end.kind === 'done' ? this.#nextCommitMs(lane) : 0))
     this.#held.delete(lane)
+  }
+
+  /** A lane that has caught up waits for its next window as it would have done within its shift (R13). */
+  #nextCommitMs(lane: string): number {
+    const { warm, relay } = this.#runtime
+    const committedAtMs = warm.get(lane)?.held.record.committedAtMs ?? null
+    return committedAtMs === null ? 0 : committedAtMs + relay.commitEveryMs
   }
 
   /** One of the crew does what the sweep function does in a deployment of functions. */
