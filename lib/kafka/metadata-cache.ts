@@ -22,7 +22,7 @@ export class MetadataCache {
   readonly #onOtherCluster: () => void
   readonly #topics = new Map<string, { readonly metadata: TopicMetadata; readonly atMs: number }>()
   /** Questions that are under way, by topic. */
-  readonly #asking = new Map<string, Promise<void>>()
+  readonly #asking = new Map<string, { readonly answered: Promise<void>; readonly deadline: Deadline }>()
   #cluster: { readonly id: string; readonly atMs: number } | undefined
   #answeredBy: NodeAddress | undefined
 
@@ -52,18 +52,25 @@ export class MetadataCache {
     return new Map(found.filter((topic) => topic !== undefined).map((topic) => [topic.name, topic]))
   }
 
-  /** All partitions and lanes of a container find at once that a topic's minute is over: one question answers them. */
+  /**
+   * All partitions and lanes of a container find at once that a topic's minute is over: one question answers them. Nobody
+   * waits for the answer to one that may take longer than they have.
+   */
   async #refresh(names: readonly string[], deadline: Deadline): Promise<void> {
-    const others = new Set(names.map((name) => this.#asking.get(name)))
-    const mine = names.filter((name) => !this.#asking.has(name))
+    const othersFor = (name: string) => {
+      const asking = this.#asking.get(name)
+      return asking && asking.deadline.atMs <= deadline.atMs ? asking.answered : undefined
+    }
+    const others = new Set(names.map(othersFor))
+    const mine = names.filter((name) => othersFor(name) === undefined)
     if (mine.length > 0) await this.#askForAll(mine, deadline)
     for (const other of others) await other?.catch(() => this.#ask(names, deadline, undefined))
   }
 
   async #askForAll(names: readonly string[], deadline: Deadline): Promise<void> {
-    const asked = this.#ask(names, deadline, undefined)
-    for (const name of names) this.#asking.set(name, asked)
-    await asked.finally(() => {
+    const answered = this.#ask(names, deadline, undefined)
+    for (const name of names) this.#asking.set(name, { answered, deadline })
+    await answered.finally(() => {
       for (const name of names) this.#asking.delete(name)
     })
   }

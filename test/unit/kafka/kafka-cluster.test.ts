@@ -183,6 +183,14 @@ describe('topics', () => {
     expect(transport.brokersAsked('Metadata'), 'who wants them fresh is never given an earlier answer').toHaveLength(3)
   })
 
+  test('are asked for again by who has less time than the one who asked first', async () => {
+    await Promise.all([1_000, 5_000].map((ms) => cluster.topics(['orders'], deadlineIn(clock, ms))))
+    expect(transport.brokersAsked('Metadata')).toHaveLength(1)
+    nowMs += 60_001
+    await Promise.all([5_000, 1_000].map((ms) => cluster.topics(['orders'], deadlineIn(clock, ms))))
+    expect(transport.brokersAsked('Metadata'), 'a silent broker would hold up whoever waits with it').toHaveLength(3)
+  })
+
   test('are asked for by each for itself when the question of the first failed', async () => {
     let asked = 0
     transport.answers.Metadata = () => {
