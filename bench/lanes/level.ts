@@ -117,17 +117,14 @@ function startSubjects(
   return Promise.all(Array.from({ length: processes }, (_, index) => start(index)))
 }
 
-/**
- * A pull takes every lane that has records and no owner, and a lingering one keeps them. So each container in turn is
- * started while only its own partitions have any.
- */
+/** All lanes start, then each container in turn opens its own. */
 async function handOutLanes(subjects: readonly Subject[], feed: PacedFeed, plan: LanesPlan): Promise<void> {
   const ask = (index: number, question: LanesQuestion) => subjects[index % subjects.length]?.ask(question)
   await ask(0, { do: 'first start' })
   for (let container = 0; container < Math.min(plan.containers, lanesIn(plan)); container++) {
     const partitions = partitionsOf(container, plan)
     await feed.first(partitions)
-    await ask(container, { do: 'open', container, records: partitions.length })
+    await ask(container, { do: 'open', container, partitions })
   }
 }
 

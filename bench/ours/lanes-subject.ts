@@ -1,6 +1,7 @@
 /**
- * Several of our containers in one process, each as it is deployed: the real pull function over a container of its own, with
- * its own connections, cluster view, fence store and settings. They share the process and the compiled code, nothing else.
+ * Several of our containers in one process: each the engine of a pull that lingers, over a container of its own with its own
+ * connections, cluster view, fence store and settings. They share the process and the compiled code, nothing else. A pull
+ * takes every lane that has records and no owner; here each is told its lanes, so that all have as many.
  */
 import { pullHandler } from '../../functions/pull.ts'
 import { systemClock, systemRandom } from '../../lib/clock.ts'
@@ -8,8 +9,11 @@ import { messageOf } from '../../lib/errors.ts'
 import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
 import { createKafkaTransport } from '../../lib/kafka/kafkajs-transport.ts'
 import { type Container, createContainer, type Ready } from '../../lib/lambda/container.ts'
+import { look } from '../../lib/relay/look.ts'
 import { observers, type RelayObserver } from '../../lib/relay/observer.ts'
+import { lanesAt, relayTopics } from '../../lib/relay/relay-topics.ts'
 import type { RelayRuntime } from '../../lib/relay/runtime.ts'
+import { tailLanes } from '../../lib/relay/tail-lanes.ts'
 import { minutes } from '../../lib/units.ts'
 import { type Resources, resourcesSince } from '../resources.ts'
 import { serve } from '../serve.ts'
@@ -20,8 +24,8 @@ import { lambdaContext } from './lambda-context.ts'
 export type LanesQuestion =
   /** One pull that does not linger, for the first start of all lanes. */
   | { readonly do: 'first start' }
-  /** One more container, which takes the lanes that have records and stays with them; answered when it has relayed `records`. */
-  | { readonly do: 'open'; readonly container: number; readonly records: number }
+  /** One more container, which stays with the lanes of these partitions; answered when it has relayed a record of each. */
+  | { readonly do: 'open'; readonly container: number; readonly partitions: readonly number[] }
   | { readonly do: 'tell' }
 
 /** Of all containers of the process since it began. */
@@ -48,33 +52,41 @@ let records = 0
 let onWindow: () => void = () => undefined
 
 serve(async (question: LanesQuestion) => {
-  if (question.do === 'first start') return pull('first-start', false)
+  if (question.do === 'first start')
+    return pullHandler(relay, container())({}, lambdaContext(invocationMs, 'first-start'))
   if (question.do === 'open') return open(question)
   return { requests, windows, records, failures, ...resourcesSince(0) } satisfies LanesAnswer
 })
 
-async function open({ container, records: expected }: Extract<LanesQuestion, { do: 'open' }>): Promise<void> {
-  const wanted = records + expected
+async function open({ container, partitions }: Extract<LanesQuestion, { do: 'open' }>): Promise<void> {
+  const wanted = records + partitions.length
   const relayed = new Promise<void>((resolve) => {
     onWindow = () => records >= wanted && resolve()
   })
-  const ended = pull(`container-${container}`, true).then(
+  const ended = tail(`container-${container}`, partitions).then(
     () => failures.push(`container ${container} has ended`),
     (error) => failures.push(`container ${container}: ${messageOf(error)}`),
   )
   await Promise.race([relayed, ended])
 }
 
-function pull(name: string, linger: boolean): Promise<unknown> {
-  const container = createContainer(relay, { ...process.env, FENCEPOST_LINGER: String(linger) })
-  return pullHandler(relay, counted(container))({}, lambdaContext(invocationMs, name))
+async function tail(name: string, partitions: readonly number[]): Promise<void> {
+  const context = lambdaContext(invocationMs, name)
+  const { runtime, deadline } = await container().ready(context)
+  const topics = await relayTopics(runtime, deadline)
+  const bell = { kind: 'pull', lingerUntilMs: deadline.atMs } as const
+  const seen = await look(runtime, topics, lanesAt(runtime, topics, partitions), bell, deadline)
+  await tailLanes({ runtime, topics, bell, requestId: context.awsRequestId, deadline }, seen)
 }
 
-/** The same container, on a transport of its own that counts. */
+const container = (): Container => counted(createContainer(relay))
+
+/** The same container, on a transport of its own that counts; the one that it has connected meanwhile is closed. */
 const counted = (container: Container): Container => ({
   ...container,
   async ready(context) {
     const ready = await container.ready(context)
+    await ready.runtime.cluster.close()
     return { ...ready, runtime: countedRuntime(ready) }
   },
 })
