@@ -93,7 +93,7 @@ export class Worker {
   }
 
   async #turn(): Promise<void> {
-    const { clock, relay } = this.#runtime
+    const { clock } = this.#runtime
     const deadline = deadlineIn(clock, turnWithinMs)
     const topics = await relayTopics(this.#runtime, deadline)
     const lanes = lanesAt(this.#runtime, topics)
@@ -105,7 +105,7 @@ export class Worker {
       const seen = await look(this.#runtime, topics, free, forAll, deadline)
       for (const [id, what] of seen) if (!what.past && room-- > 0) this.#attend(topics, id, what)
     }
-    if (crew.rank === 0 && relay.startAt !== 'event') this.#sweepWhenDue()
+    if (crew.rank === 0) this.#sweepWhenDue()
   }
 
   #isFree(lane: string): boolean {

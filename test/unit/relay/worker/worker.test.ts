@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import { acquireFence } from '../../../../lib/fencing/fence.ts'
+import { runInvocation } from '../../../../lib/relay/invocation.ts'
 import { Worker } from '../../../../lib/relay/worker/worker.ts'
 import { minutes, seconds } from '../../../../lib/units.ts'
 import { ModelWorld } from '../../../helpers/model-world.ts'
+
+const options = { shiftMs: seconds(15), drainMs: seconds(5), sweepEveryMs: minutes(5), onTrouble: () => undefined }
 
 test('R13: windows are commitEvery apart, however many shifts lie between them', async () => {
   const world = new ModelWorld(2)
@@ -10,7 +14,6 @@ test('R13: windows are commitEvery apart, however many shifts lie between them',
   const committedAtMs: number[] = []
   const observer = { windowCommitted: () => void committedAtMs.push(world.clock.now()) }
   const stopping = new AbortController()
-  const options = { shiftMs: seconds(15), drainMs: seconds(5), sweepEveryMs: minutes(5), onTrouble: () => undefined }
   const worker = new Worker({ ...runtime, relay, observer, stopping: stopping.signal }, options)
 
   const trickle = async () => {
@@ -27,3 +30,28 @@ test('R13: windows are commitEvery apart, however many shifts lie between them',
   expect(committedAtMs.length, 'of 200 s').toBeGreaterThanOrEqual(3)
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(minutes(1))
 })
+
+test.each(['earliest', 'event'] as const)(
+  'sweeps what a dead owner left of a relay that starts at: %s',
+  async (startAt) => {
+    const world = new ModelWorld(2)
+    const { runtime } = await world.process()
+    const { fences, random, settings } = runtime
+    const id = world.lane.transactionalId
+    world.produce(3)
+    await world.run(runInvocation(runtime, { kind: 'pull', lingerUntilMs: null }, 'r1', world.within(seconds(10))))
+    const request = { id, container: 'dead', requestId: 'r2', generation: null, held: null, acceptStopped: false }
+    const lease = { leaseMs: settings.leaseMs, leaseMaxMs: settings.leaseMs, mayPreempt: true, offsetsFound: true }
+    await acquireFence(fences, world.clock, random, { ...request, ...lease }, world.within(seconds(10)))
+    await world.outliveLeases()
+
+    const stopping = new AbortController()
+    const relay = { ...runtime.relay, startAt }
+    const worker = new Worker({ ...runtime, relay, stopping: stopping.signal }, options)
+    const [isDrained] = await world.run(
+      Promise.all([worker.run(), world.clock.sleep(seconds(5)).then(() => stopping.abort())]),
+    )
+    expect(isDrained).toBe(true)
+    expect(await fences.read(id, world.within(seconds(1)))).toMatchObject({ dirty: false, owner: null, stopped: null })
+  },
+)
