@@ -10,7 +10,9 @@ import type { RelayDeployment } from './runtime.ts'
 
 /** A producer whose records are dated back looks old while it works: its next transaction has begun by then. */
 const secondLookMs = 1_000
-/** What the questions may take; a lane that cannot be judged in that time is not blocked as far as anybody knows. */
+/** What the questions take; with less time than that none is asked. */
+const questionsMs = 500
+/** What they may take at most; a lane that cannot be judged in that time is not blocked as far as anybody knows. */
 const judgeMs = 5_000
 
 /** R15: named, answered with failure and looked at anew at each ring; neither a stop nor an endless wait. */
@@ -42,7 +44,7 @@ export async function blockedForLong(
   { heldBack, stableUntil }: Look,
   deadline: Deadline,
 ): Promise<RelayError | null> {
-  if (heldBack.length === 0 || deadline.remainingMs() <= 2 * secondLookMs) return null
+  if (heldBack.length === 0 || deadline.remainingMs() <= secondLookMs + questionsMs) return null
   const places = heldBack.map((partition) => ({ topic: id.topic, partition }))
   const soon = sooner(deployment.clock, deadline, judgeMs)
   const first = await overdue(deployment, places, soon)

@@ -68,6 +68,8 @@ describe.each(kafkaVersions)('fencepost abort-hanging, Kafka %s', (version) => {
     const said = 'for longer than any transaction may last records lie above the last stable offset (partition 0 at 3)'
     expect(pulled).toMatchObject({ error: { message: expect.stringContaining(said) } })
     expect(pulled).toMatchObject({ error: { message: expect.stringContaining('held by producer 515151 epoch 0') } })
+    const lingering = { kind: 'pull', lingerUntilMs: Date.now() + 1_500 } as const
+    expect(onlyLane(await ring(await world.container(), lingering)), 'and one that lingers').toMatchObject(blocked)
     const runtime = await world.container()
     expect(onlyLane(await sweepRelay(runtime, 'sweep', within(20_000)))).toMatchObject(blocked)
     expect(await abort('--yes'), 'and the default age is the same').toMatchObject({ code: 0 })
