@@ -22,6 +22,7 @@ function relayProblems(relay: RelayPlan): Problem[] {
   const path = `relays.${relay.facts.name}`
   return [
     ...relay.functions.flatMap((one) => functionProblems(path, relay, one)),
+    ...Object.keys(relay.environment).flatMap((name) => wrongIf(decided.has(name), overruled(path, name))),
     ...wrongIf(relay.pollers !== undefined && relay.trigger.kind !== 'provisioned', {
       path: `${path}.pollers`,
       found: `set for the trigger '${relay.trigger.kind}'`,
@@ -48,6 +49,22 @@ function relayProblems(relay: RelayPlan): Problem[] {
     }),
   ]
 }
+
+const { prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures } = engineSettings
+/**
+ * Roles, mappings and timeouts are made to fit these. Partial failures above all: a mapping that does not ask for them takes
+ * the answer for success, and the bell is lost.
+ */
+const decided: ReadonlySet<string> = new Set(
+  [prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures].map(({ env }) => env),
+)
+
+const overruled = (path: string, name: string): Problem => ({
+  path: `${path}.environment.${name}`,
+  found: 'set',
+  wanted: 'nothing: the deployment sets it so that it fits what is deployed',
+  fix: 'remove it',
+})
 
 /** Connections that a cluster refuses look like an outage; worse, they are refused to its other clients too. */
 function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Problem[] {

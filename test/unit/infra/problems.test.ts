@@ -29,6 +29,14 @@ describe('what a deployment is refused for, before anything is deployed', () => 
     expect(pathsOf(plan)).toContain('relays.delays (bell): FENCEPOST_RENEW_EVERY_MS')
   })
 
+  test('a variable that contradicts what is deployed: an answer of partial failures that the mapping takes for success', () => {
+    const environment = { FENCEPOST_PARTIAL_FAILURES: 'true', FENCEPOST_PREFIX: 'other', FENCEPOST_LEASE_MS: '6000' }
+    expect(pathsOf(relay({ environment }))).toEqual([
+      'relays.delays.environment.FENCEPOST_PARTIAL_FAILURES',
+      'relays.delays.environment.FENCEPOST_PREFIX',
+    ])
+  })
+
   test('pollers without provisioned mode', () => {
     expect(pathsOf(relay({ latency: '5s', pollers: { min: 1 } }))).toEqual(['relays.delays.pollers'])
   })
