@@ -97,11 +97,18 @@ async function judgeAll(
   })
 }
 
-/** First what is open, then what is known: whoever began in between is not in the first. */
+/**
+ * First what is open, then what is known, then what is still open: whoever began in between is not in the first, and whoever
+ * was ended in between, so that its coordinator has forgotten the partition, is not in the last.
+ */
 async function openAndKnown({ cluster }: RelayDeployment, places: readonly TopicPartition[], deadline: Deadline) {
-  const open = (await Promise.all(places.map((place) => openProducersOf(cluster, place, deadline)))).flat()
-  const ids = [...new Set(open.map(({ producerId }) => producerId))]
-  return [open, ids.length === 0 ? [] : await knownTransactions(cluster, ids, deadline)] as const
+  const lookAt = async (those: readonly TopicPartition[]) =>
+    (await Promise.all(those.map((place) => openProducersOf(cluster, place, deadline)))).flat()
+  const open = await lookAt(places)
+  if (open.length === 0) return [[], []] as const
+  const known = await knownTransactions(cluster, [...new Set(open.map(({ producerId }) => producerId))], deadline)
+  const still = await lookAt([...new Map(open.map((one) => [tpKey(one), one])).values()])
+  return [open.filter((one) => still.some((other) => isSame(one, other))), known] as const
 }
 
 const isSame = (one: OpenProducer, other: OpenProducer): boolean =>
