@@ -34,7 +34,7 @@ const lastWordsMs = seconds(0.5)
 const help = `
 The same relay as in functions, as a process that is always there: for loads at which functions cost more.
 Start as many as you like, anywhere: they share the lanes by their leases, and functions may run beside them.
-It tails the source and commits every commitEvery (1 s unless the relay says otherwise). Logs and metrics are
+It tails the source and commits every commitEveryMs (1 s unless the relay says otherwise). Logs and metrics are
 lines of JSON on stdout, warnings and errors on stderr; POWERTOOLS_LOG_LEVEL sets how much of them.
 
 SIGTERM or Ctrl-C: windows under way are finished, the lanes are released, exit code 0. Exit code 1: what it
