@@ -136,6 +136,7 @@ const fenceFields: Fields<Omit<FenceRecord, 'formatVersion'>> = {
   generation: integer,
   generationAtMs: integer,
   withdrawn: nullable(withdrawal),
+  withdrawnBefore: nullable(mapOf(Number, integer)),
 }
 
 /** Some or all fields of a record as attributes. */

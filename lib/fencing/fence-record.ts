@@ -48,8 +48,10 @@ export interface FenceRecord {
   /** Deployment that owns the lane, and since when: an older one stands down, later takes over (a rollback). */
   readonly generation: number
   readonly generationAtMs: number
-  /** Deployments that an operator has withdrawn: they stand down whatever came after them. null: none ever. */
+  /** Deployments that an operator has withdrawn last: they stand down whatever came after them. null: none ever. */
   readonly withdrawn: Withdrawal | null
+  /** Earlier withdrawals, which still count: generations above the key, up to the value. null: none. */
+  readonly withdrawnBefore: ReadonlyMap<number, number> | null
 }
 
 /** A reader refuses newer formats; a writer of format 1 may add attributes, which older writers leave alone. */

@@ -85,8 +85,14 @@ function standsDownToNewer(found: FenceRecord, request: AcquireRequest): boolean
 }
 
 /** Without an end: the functions of a bad deployment may be rung for as long as somebody keeps them. */
-function isWithdrawn({ withdrawn }: FenceRecord, { generation }: AcquireRequest): boolean {
-  return withdrawn !== null && generation !== null && generation > withdrawn.above && generation <= withdrawn.upTo
+function isWithdrawn(found: FenceRecord, { generation }: AcquireRequest): boolean {
+  if (generation === null) return false
+  return withdrawals(found).some(([above, upTo]) => generation > above && generation <= upTo)
+}
+
+/** Every withdrawal that counts, the last one at the end: generations above the first number, up to the second. */
+export function withdrawals({ withdrawn, withdrawnBefore }: FenceRecord): readonly (readonly [number, number])[] {
+  return [...(withdrawnBefore ?? []), ...(withdrawn ? [[withdrawn.above, withdrawn.upTo] as const] : [])]
 }
 
 function newRecord(request: AcquireRequest): FenceRecord {
@@ -117,6 +123,7 @@ function newRecord(request: AcquireRequest): FenceRecord {
     generation: request.generation ?? 0,
     generationAtMs: request.nowMs,
     withdrawn: null,
+    withdrawnBefore: null,
   }
 }
 

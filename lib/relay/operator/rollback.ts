@@ -1,6 +1,7 @@
 import { type Deadline, sooner } from '../../clock.ts'
 import { isRelayError, RelayError } from '../../errors.ts'
 import type { FenceRecord } from '../../fencing/fence-record.ts'
+import { withdrawals } from '../../fencing/fence-rules.ts'
 import type { LaneId } from '../lane-id.ts'
 import type { RelayDeployment } from '../runtime.ts'
 import { ownLane } from './own-lane.ts'
@@ -16,6 +17,8 @@ export interface RollbackQuestion {
 export interface RollbackPlan {
   readonly withdraw: number
   readonly above: number
+  /** The deployment that was named to go back to: welcome again, although it was withdrawn before. */
+  readonly welcome: number | null
   readonly lanes: readonly LaneRollback[]
 }
 
@@ -48,10 +51,14 @@ export async function planRollback(
       found.map(({ record }) => record),
     )
   if (above >= newest) throw notOlder(newest, above)
-  const isDone = ({ withdrawn }: FenceRecord) => withdrawn?.upTo === newest && withdrawn.above === above
+  const isDone = (record: FenceRecord) =>
+    record.withdrawn?.upTo === newest &&
+    record.withdrawn.above === above &&
+    !withdrawals(record).some((range) => holds(range, to))
   return {
     withdraw: newest,
     above,
+    welcome: to,
     lanes: found.map(({ id, record }) => ({ id, generation: record.generation, isDone: isDone(record) })),
   }
 }
@@ -64,6 +71,19 @@ function newestKept(newest: number, records: readonly FenceRecord[]): number {
   return Math.min(newest - 1, ...before)
 }
 
+const holds = ([above, upTo]: readonly [number, number], generation: number | null): boolean =>
+  generation !== null && generation > above && generation <= upTo
+
+/** What was withdrawn stays so: a process of it may still be there, and would shut out the one that is gone back to. */
+function stillWithdrawn(record: FenceRecord, welcome: number | null): ReadonlyMap<number, number> {
+  const kept = new Map<number, number>()
+  for (const range of withdrawals(record)) {
+    const [above, upTo] = range
+    if (!holds(range, welcome)) kept.set(above, Math.max(upTo, kept.get(above) ?? 0))
+  }
+  return kept
+}
+
 const askAgainMs = 200
 
 /**
@@ -74,13 +94,13 @@ const askAgainMs = 200
 export async function rollBackLane(
   deployment: RelayDeployment,
   { id }: LaneRollback,
-  { withdraw, above }: Pick<RollbackPlan, 'withdraw' | 'above'>,
+  plan: Pick<RollbackPlan, 'withdraw' | 'above' | 'welcome'>,
   deadline: Deadline,
 ): Promise<void> {
   const { clock, random } = deployment
   for (;;) {
     try {
-      return await withdrawFrom(deployment, id, withdraw, above, deadline)
+      return await withdrawFrom(deployment, id, plan, deadline)
     } catch (error) {
       if (!isRelayError(error) || error.code !== 'LANE_LEASED' || deadline.remainingMs() <= askAgainMs * 2) throw error
     }
@@ -90,14 +110,21 @@ export async function rollBackLane(
 
 const oneTryMs = 10_000
 
-function withdrawFrom(deployment: RelayDeployment, id: LaneId, upTo: number, above: number, deadline: Deadline) {
+function withdrawFrom(
+  deployment: RelayDeployment,
+  id: LaneId,
+  { withdraw: upTo, above, welcome }: Pick<RollbackPlan, 'withdraw' | 'above' | 'welcome'>,
+  deadline: Deadline,
+) {
   const { clock } = deployment
   const soon = sooner(clock, deadline, oneTryMs)
   return ownLane(deployment, id, soon, async ({ fence }) => {
     const { generation } = fence.record
     const withdrawn = { above, upTo, atMs: clock.now() }
+    const withdrawnBefore = stillWithdrawn(fence.record, welcome)
     // 0: the first that comes and is not withdrawn owns the lane.
-    await fence.note({ withdrawn, ...(generation > above && { generation: 0, generationAtMs: clock.now() }) }, soon)
+    const free = generation > above && { generation: 0, generationAtMs: clock.now() }
+    await fence.note({ withdrawn, withdrawnBefore, ...free }, soon)
     return { kind: 'unopened' }
   })
 }

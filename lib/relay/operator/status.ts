@@ -45,6 +45,8 @@ export interface LaneStatus {
   /** Number of the deployment that owns the lane, and those that were withdrawn. */
   readonly generation: number | null
   readonly withdrawn: FenceRecord['withdrawn']
+  /** Earlier withdrawals that still count: generations above the key, up to the value. */
+  readonly withdrawnBefore: Readonly<Record<string, number>>
   readonly dirty: boolean
   /** Deaths at work since the position last moved. */
   readonly attempts: number
@@ -103,6 +105,7 @@ function laneStatus(facts: LaneFacts, transaction: OpenTransaction | null, nowMs
     owner: record?.owner ? ownerOf(record.owner, record.leaseUntilMs) : null,
     generation: record?.generation ?? null,
     withdrawn: record?.withdrawn ?? null,
+    withdrawnBefore: Object.fromEntries(record?.withdrawnBefore ?? []),
     dirty: record?.dirty ?? false,
     attempts: record?.attempts ?? 0,
     stopped: record?.stopped ?? null,

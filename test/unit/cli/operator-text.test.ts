@@ -103,6 +103,7 @@ describe('a status', () => {
     owner: null,
     generation: 7,
     withdrawn: null,
+    withdrawnBefore: {},
     dirty: false,
     attempts: 0,
     stopped: null,

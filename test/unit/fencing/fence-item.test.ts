@@ -51,6 +51,7 @@ const full: FenceRecord = {
   generation: 7,
   generationAtMs: 1_767_225_000_000,
   withdrawn: { above: 8, upTo: 9, atMs: 1_767_225_300_000 },
+  withdrawnBefore: new Map([[4, 6]]),
 }
 
 describe('format 1 of the fence record', () => {
@@ -75,8 +76,8 @@ describe('format 1 of the fence record', () => {
   })
 
   test('an absent nullable attribute reads as null', () => {
-    const { wakeAtMs: _absent, withdrawn: _neither, ...older } = encodeFence(full)
-    expect(decodeFence(older)).toMatchObject({ wakeAtMs: null, withdrawn: null })
+    const { wakeAtMs: _absent, withdrawn: _neither, withdrawnBefore: _nor, ...older } = encodeFence(full)
+    expect(decodeFence(older)).toMatchObject({ wakeAtMs: null, withdrawn: null, withdrawnBefore: null })
   })
 
   test('a newer format is refused with both versions', () => {

@@ -242,6 +242,17 @@ describe('generations (S12)', () => {
     expect(kindOf(rolledBack, { generation: null })).toBe('take')
   })
 
+  test('what was withdrawn by an earlier rollback stays so', () => {
+    const withdrawnBefore = new Map([
+      [1, 2],
+      [6, 8],
+    ])
+    const twice = freeRecord({ generation: 0, withdrawn: { above: 10, upTo: 12, atMs: 0 }, withdrawnBefore })
+    const kinds = [1, 2, 6, 7, 8, 9, 11, 13].map((generation) => kindOf(twice, { generation }))
+    const downs = kinds.map((kind) => kind === 'older-generation')
+    expect(downs).toEqual([false, true, false, true, true, false, true, false])
+  })
+
   test('an operator leaves the generation alone', () => {
     const opened = write(newer, { generation: null })
     expect(opened.after.generation).toBe(8)

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock, systemRandom } from '../../../../lib/clock.ts'
 import type { FenceRecord } from '../../../../lib/fencing/fence-record.ts'
+import { withdrawals } from '../../../../lib/fencing/fence-rules.ts'
 import { createMemoryFenceStore } from '../../../../lib/fencing/memory-fence-store.ts'
 import { laneOf } from '../../../../lib/relay/lane-id.ts'
-import { planRollback, type RollbackPlan } from '../../../../lib/relay/operator/rollback.ts'
+import { planRollback, type RollbackPlan, rollBackLane } from '../../../../lib/relay/operator/rollback.ts'
 import type { RelayDeployment } from '../../../../lib/relay/runtime.ts'
 import { freeRecord, soon } from '../../../helpers/fences.ts'
 
@@ -64,3 +66,40 @@ describe('what a rollback withdraws', () => {
     await expect(plan([{ generation: 0 }])).rejects.toThrow(/CONFIG_INVALID: .*FENCEPOST_GENERATION/)
   })
 })
+
+describe('what a rollback leaves behind', () => {
+  test('every earlier withdrawal still counts, however far its number is from the newest', async () => {
+    const record = await rolledBack({ generation: 3_000, withdrawn: { above: 1_999, upTo: 2_000, atMs: 0 } })
+    expect(record).toMatchObject({ generation: 0, withdrawn: { above: 2_999, upTo: 3_000 } })
+    expect(withdrawals(record)).toEqual([
+      [1_999, 2_000],
+      [2_999, 3_000],
+    ])
+  })
+
+  test('a deployment that is named to go back to is welcome again', async () => {
+    const before = { withdrawn, withdrawnBefore: new Map([[2, 3]]) }
+    expect(withdrawals(await rolledBack({ generation: 9, ...before }, 8))).toEqual([
+      [2, 3],
+      [8, 9],
+    ])
+    const again = { generation: 0, withdrawn: { above: 8, upTo: 9, atMs: 0 }, withdrawnBefore: new Map([[7, 8]]) }
+    expect(summary(await plan([again]))).toEqual([9, 8, [true]])
+    expect(summary(await plan([again], { to: 8 })), 'which is not done while it is withdrawn').toEqual([9, 8, [false]])
+  })
+})
+
+/** A lane's record after the newest deployment was withdrawn from it. */
+async function rolledBack(over: Partial<FenceRecord>, to: number | null = null): Promise<FenceRecord> {
+  const [lane] = lanes
+  if (!lane) throw new Error('there is no lane')
+  const [id, fences] = [lane.transactionalId, createMemoryFenceStore()]
+  await fences.write({ kind: 'create', record: freeRecord({ ...over, id }), writer: 'test' }, soon())
+  const settings = { container: 'operator', leaseMs: 5_000, renewEveryMs: 2_000 }
+  const deployment = { fences, settings, clock: systemClock, random: systemRandom } as RelayDeployment
+  const plan = await planRollback(deployment, { lanes: [lane], withdraw: null, to }, soon())
+  for (const each of plan.lanes) await rollBackLane(deployment, each, plan, soon())
+  const record = await fences.read(id, soon())
+  if (!record) throw new Error('the record is gone')
+  return record
+}
