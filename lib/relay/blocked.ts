@@ -3,13 +3,11 @@ import { RelayError } from '../errors.ts'
 import { type TopicPartition, tpKey } from '../kafka/record.ts'
 import { longestTimeoutMs } from '../transaction/describe.ts'
 import { knownTransactions, openProducersOf } from '../transaction/hanging.ts'
-import type { OpenProducer } from '../transaction/judge-producer.ts'
+import { type OpenProducer, secondLookMs, standsStill } from '../transaction/judge-producer.ts'
 import type { LaneId } from './lane-id.ts'
 import type { Look } from './look.ts'
 import type { RelayDeployment } from './runtime.ts'
 
-/** A producer whose records are dated back looks old while it works: its next transaction has begun by then. */
-const secondLookMs = 1_000
 /** What the questions take; with less time than that none is asked. */
 const questionsMs = 500
 /** What they may take at most; a lane that cannot be judged in that time is not blocked as far as anybody knows. */
@@ -35,8 +33,8 @@ export async function sourceBlocked(
 
 /**
  * A pull that has nothing to read asks this: are readers held back by a transaction that is older than any may become (R15)?
- * Its age is its coordinator's word where this user may hear it, else that of its last record, looked at twice. null: not as
- * far as the brokers will say.
+ * Its age is its coordinator's word where this user may hear it, else that of its last record, looked at twice: a producer
+ * whose records are dated back looks old while it works, but does not stand still. null: not as far as the brokers will say.
  */
 export async function blockedForLong(
   deployment: RelayDeployment,
@@ -51,7 +49,7 @@ export async function blockedForLong(
   if (first.length === 0) return null
   await deployment.clock.sleep(secondLookMs)
   const second = await openProducers(deployment, places, soon)
-  const held = first.filter((one) => second.some((other) => isSame(one, other)))
+  const held = first.filter((one) => second.some((later) => standsStill(one, later)))
   const at = [...stableUntil].filter(([partition]) => held.some((one) => one.partition === partition))
   if (at.length === 0) return null
   return sourceBlocked(deployment, id, 'for longer than any transaction may last records lie above', at, deadline)
@@ -83,9 +81,6 @@ async function openProducers(
   const answers = await Promise.allSettled(places.map((place) => openProducersOf(cluster, place, deadline)))
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
 }
-
-const isSame = (one: OpenProducer, other: OpenProducer): boolean =>
-  tpKey(one) === tpKey(other) && one.producerId === other.producerId && one.startOffset === other.startOffset
 
 const holderText = ({ producerId, producerEpoch, startOffset, partition }: OpenProducer): string =>
   `producer ${producerId} epoch ${producerEpoch} since offset ${startOffset} of partition ${partition}`

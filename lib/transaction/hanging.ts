@@ -25,10 +25,10 @@ export async function openProducersOf(
   return described
     .flatMap(({ activeProducers }) => activeProducers)
     .filter(({ currentTxnStartOffset }) => currentTxnStartOffset >= 0n)
-    .map(({ producerId, producerEpoch, coordinatorEpoch, currentTxnStartOffset, lastTimestamp }) => {
-      const lastTimestampMs = Number(lastTimestamp)
-      const startOffset = currentTxnStartOffset
-      return { topic, partition, producerId, producerEpoch, coordinatorEpoch, startOffset, lastTimestampMs }
+    .map(({ currentTxnStartOffset: startOffset, lastTimestamp, ...producer }) => {
+      const { producerId, producerEpoch, coordinatorEpoch, lastSequence } = producer
+      const said = { producerId, producerEpoch, coordinatorEpoch, startOffset, lastSequence }
+      return { topic, partition, ...said, lastTimestampMs: Number(lastTimestamp) }
     })
 }
 

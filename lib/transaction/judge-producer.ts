@@ -8,9 +8,21 @@ export interface OpenProducer extends TopicPartition {
   readonly coordinatorEpoch: number
   /** First offset of the open transaction. */
   readonly startOffset: bigint
+  /** Of its last record here: a transaction whose number grows is at work. */
+  readonly lastSequence: number
   /** Of its last batch. Said by the producer: records of long ago may be written now. */
   readonly lastTimestampMs: number
 }
+
+/** After which a transaction is looked at once more, before anything is concluded from its standing still. */
+export const secondLookMs = 1_000
+
+export const isSameTransaction = (one: OpenProducer, other: OpenProducer): boolean =>
+  tpKey(one) === tpKey(other) && one.producerId === other.producerId && one.startOffset === other.startOffset
+
+/** Nothing was written between the two looks. */
+export const standsStill = (one: OpenProducer, later: OpenProducer): boolean =>
+  isSameTransaction(one, later) && one.lastSequence === later.lastSequence
 
 /** What a transaction coordinator says of a transactional id. */
 export interface KnownTransaction {

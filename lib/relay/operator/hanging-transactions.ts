@@ -3,7 +3,14 @@ import { isRelayError, messageOf, RelayError } from '../../errors.ts'
 import { type TopicPartition, tpKey } from '../../kafka/record.ts'
 import { TransportError } from '../../kafka/transport.ts'
 import { knownTransactions, openProducersOf, writeAbortMarker } from '../../transaction/hanging.ts'
-import { judgeProducer, type OpenProducer, type ProducerVerdict } from '../../transaction/judge-producer.ts'
+import {
+  isSameTransaction,
+  judgeProducer,
+  type OpenProducer,
+  type ProducerVerdict,
+  secondLookMs,
+  standsStill,
+} from '../../transaction/judge-producer.ts'
 import type { RelayDeployment } from '../runtime.ts'
 
 /** An open transaction that holds back readers, and what is to be thought of it. */
@@ -44,7 +51,8 @@ export type Ended = { readonly kind: 'ended' } | { readonly kind: 'not ended'; r
 
 /**
  * Ends a transaction that was found hanging with an abort marker, if it still hangs when it is looked at once more: between
- * the two looks its coordinator may have moved, or an operator at another desk may have ended it.
+ * the two looks its coordinator may have moved, or an operator at another desk may have ended it. One that has grown is at
+ * work, whoever may not tell us so (P9).
  */
 export async function endHanging(
   deployment: RelayDeployment,
@@ -53,13 +61,16 @@ export async function endHanging(
   deadline: Deadline,
 ): Promise<Ended> {
   try {
+    await deployment.clock.sleep(secondLookMs)
     const now = await judgeAll(deployment, [open], olderThanMs, deadline)
-    const same = now.find((one) => isSame(one.open, open))
+    const same = now.find((one) => isSameTransaction(open, one.open))
     if (!same) return { kind: 'ended' }
+    if (!standsStill(open, same.open)) return notEnded(beingWritten)
     if (same.verdict.kind !== 'hanging') return notEnded(`it does not hang any more: ${verdictText(same)}`)
     await writeAbortMarker(deployment.cluster, same.open, deadline)
     const left = await openProducersOf(deployment.cluster, open, deadline)
-    if (left.some((one) => isSame(one, open))) return notEnded('its marker was acknowledged and it is still open')
+    if (left.some((one) => isSameTransaction(open, one)))
+      return notEnded('its marker was acknowledged and it is still open')
     return { kind: 'ended' }
   } catch (error) {
     if (isRelayError(error)) return { kind: 'not ended', error }
@@ -108,10 +119,10 @@ async function openAndKnown({ cluster }: RelayDeployment, places: readonly Topic
   if (open.length === 0) return [[], []] as const
   const known = await knownTransactions(cluster, [...new Set(open.map(({ producerId }) => producerId))], deadline)
   const still = await lookAt([...new Map(open.map((one) => [tpKey(one), one])).values()])
-  return [open.filter((one) => still.some((other) => isSame(one, other))), known] as const
+  return [open.filter((one) => still.some((other) => isSameTransaction(one, other))), known] as const
 }
 
-const isSame = (one: OpenProducer, other: OpenProducer): boolean =>
-  tpKey(one) === tpKey(other) && one.producerId === other.producerId && one.startOffset === other.startOffset
+const beingWritten =
+  'it is being written, by a producer that this user cannot see: allow Describe on all transactional ids'
 
 const notEnded = (message: string): Ended => ({ kind: 'not ended', error: new RelayError('BROKER_ERROR', message) })

@@ -88,6 +88,7 @@ const open: OpenProducer = {
   producerEpoch: 3,
   coordinatorEpoch: -1,
   startOffset: 12n,
+  lastSequence: 0,
   lastTimestampMs: 5,
 }
 

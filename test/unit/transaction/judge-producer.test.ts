@@ -10,6 +10,7 @@ const open: OpenProducer = {
   producerEpoch: 4,
   coordinatorEpoch: -1,
   startOffset: 12n,
+  lastSequence: 9,
   lastTimestampMs: nowMs - olderThanMs,
 }
 const known = (over: Partial<KnownTransaction> = {}): KnownTransaction => ({

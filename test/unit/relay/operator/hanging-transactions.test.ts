@@ -6,12 +6,13 @@ import { ScriptedCluster, topic } from '../../../helpers/scripted-cluster.ts'
 const olderThanMs = 1_000
 
 /** One partition of an output. Its leader is asked for open transactions again and again: these are its answers, in turn. */
-function partitionWith(...openEpochs: readonly (number | null)[]) {
+function partitionWith(...openEpochs: readonly (number | 'grows' | null)[]) {
   const cluster = new ScriptedCluster(
     {
       DescribeProducers: (_body, _node, count) => {
-        const epoch = openEpochs[Math.min(count, openEpochs.length - 1)] ?? null
-        return { throttleTimeMs: 0, topics: [{ name: 'copy', partitions: [partition(epoch)] }] }
+        const is = openEpochs[Math.min(count, openEpochs.length - 1)] ?? null
+        const answered = is === 'grows' ? partition(3, count) : partition(is)
+        return { throttleTimeMs: 0, topics: [{ name: 'copy', partitions: [answered] }] }
       },
       ListTransactions: () => ({
         throttleTimeMs: 0,
@@ -51,7 +52,7 @@ const endedByBarrier = {
 }
 const acknowledged = { name: 'copy', partitions: [{ partitionIndex: 0, errorCode: 0 }] }
 
-const partition = (epoch: number | null) => ({
+const partition = (epoch: number | null, lastSequence = 0) => ({
   partitionIndex: 0,
   errorCode: 0,
   errorMessage: null,
@@ -62,7 +63,7 @@ const partition = (epoch: number | null) => ({
           {
             producerId: 7n,
             producerEpoch: epoch,
-            lastSequence: 0,
+            lastSequence,
             lastTimestamp: -5_000n,
             coordinatorEpoch: 0,
             currentTxnStartOffset: 12n,
@@ -87,6 +88,15 @@ describe('the search for hanging transactions under load', () => {
     if (!found) throw new Error('nothing was found')
     const ended = await cluster.run((deadline) => endHanging(deployment, found, olderThanMs, deadline))
     expect(ended).toEqual({ kind: 'ended' })
+    expect(cluster.asked.filter(({ api }) => api === 'WriteTxnMarkers')).toEqual([])
+  })
+
+  test('writes no marker for what was written to since: its producer lives, whoever may not see it (P9)', async () => {
+    const { cluster, deployment, find } = partitionWith('grows')
+    const [found] = await find()
+    if (!found) throw new Error('nothing was found')
+    const ended = await cluster.run((deadline) => endHanging(deployment, found, olderThanMs, deadline))
+    expect(ended).toMatchObject({ kind: 'not ended', error: { message: expect.stringContaining('Describe on all') } })
     expect(cluster.asked.filter(({ api }) => api === 'WriteTxnMarkers')).toEqual([])
   })
 })
