@@ -8,7 +8,7 @@ import { blockedForLong } from './blocked.ts'
 import { closeLane } from './close-lane.ts'
 import { drainLane } from './drain.ts'
 import type { OpenLane } from './lane.ts'
-import { type LaneId, superseded } from './lane-id.ts'
+import { type LaneId, outranked, superseded } from './lane-id.ts'
 import { type Look, look } from './look.ts'
 import { openLane } from './open-lane.ts'
 import type { RelayTopics } from './relay-topics.ts'
@@ -65,7 +65,9 @@ export async function attendLane(
       const opened = await openLane(runtime, topics, id, seen, bell, { requestId, mayPreempt }, deadline)
       if (opened.kind === 'open') return await workLane(attendance, opened.lane, () => task.work(opened.lane, seen))
       if (opened.kind === 'stopped') return stoppedBefore(id, opened.record)
-      if (opened.kind === 'stand-down') return await standDown(attendance, id, superseded(id))
+      if (opened.kind === 'stand-down') {
+        return await standDown(attendance, id, opened.reason === 'contended' ? superseded(id) : outranked(id))
+      }
       if (bell.kind === 'pull') return { kind: 'left', id }
       seen = await watch(attendance, id, opened.record)
     }

@@ -50,5 +50,13 @@ export function lanesOf(partitions: Iterable<number>, partitionCount: number, na
 export const superseded = (id: LaneId, details: ErrorDetails = {}): RelayError =>
   new RelayError('FENCE_SUPERSEDED', `lane ${id.transactionalId}: a newer owner holds it`, details)
 
+/** R14: another deployment has had the lane, or ours was withdrawn. Nobody need hold it now. */
+export const outranked = (id: LaneId): RelayError => {
+  const message = `lane ${id.transactionalId}: a newer deployment has had it, or this one was withdrawn`
+  return new RelayError('FENCE_SUPERSEDED', message, { context: { lane: id.transactionalId, outranked: true } })
+}
+
+export const isOutranked = (error: RelayError): boolean => error.context.outranked === true
+
 export const topicPartitions = ({ topic, partitions }: LaneId): { topic: string; partition: number }[] =>
   partitions.map((partition) => ({ topic, partition }))

@@ -2,7 +2,7 @@ import { type Deadline, deadlineIn } from '../../clock.ts'
 import { isRelayError, RelayError } from '../../errors.ts'
 import { seconds } from '../../units.ts'
 import { attendLane, type LaneEnd } from '../attend-lane.ts'
-import type { LaneId } from '../lane-id.ts'
+import { isOutranked, type LaneId } from '../lane-id.ts'
 import { type Look, look } from '../look.ts'
 import { lanesAt, type RelayTopics, relayTopics } from '../relay-topics.ts'
 import type { RelayRuntime } from '../runtime.ts'
@@ -35,6 +35,8 @@ export type WorkerRuntime = RelayRuntime & Required<Pick<RelayRuntime, 'stopping
 const turnEveryMsMax = seconds(0.5)
 const turnWithinMs = seconds(10)
 const troublePauseMsMax = seconds(15)
+/** A deployment that stands down to another one may have its turn again: after a rollback, or in 15 minutes (R14). */
+const outrankedMs = seconds(30)
 const forAll = { kind: 'pull', lingerUntilMs: null } as const
 
 /**
@@ -52,6 +54,7 @@ export class Worker {
   #presence: Presence | null = null
   #crew: { readonly is: Crew; readonly atMs: number } | null = null
   #lookedAtMs: number | null = null
+  #outrankedUntilMs = 0
   #sweep: { readonly done: Promise<void>; readonly atMs: number } | null = null
 
   constructor(runtime: WorkerRuntime, options: WorkerOptions) {
@@ -94,6 +97,7 @@ export class Worker {
 
   async #turn(): Promise<void> {
     const { clock } = this.#runtime
+    if (clock.now() < this.#outrankedUntilMs) return this.#leaveCrew()
     const deadline = deadlineIn(clock, turnWithinMs)
     const topics = await relayTopics(this.#runtime, deadline)
     const lanes = lanesAt(this.#runtime, topics)
@@ -106,6 +110,13 @@ export class Worker {
       for (const [id, what] of seen) if (!what.past && room-- > 0) this.#attend(topics, id, what)
     }
     if (crew.rank === 0) this.#sweepWhenDue()
+  }
+
+  /** Whoever must not take lanes must not be counted among those that share them: its share would lie idle. */
+  async #leaveCrew(): Promise<void> {
+    const presence = this.#presence
+    this.#presence = this.#crew = null
+    await presence?.leave()
   }
 
   #isFree(lane: string): boolean {
@@ -136,6 +147,7 @@ export class Worker {
   #note(end: LaneEnd): void {
     const { clock, random } = this.#runtime
     const lane = end.id.transactionalId
+    if (end.kind === 'failed' && isOutranked(end.error)) this.#outrankedUntilMs = clock.now() + outrankedMs
     const failures = hasFailed(end) ? (this.#failures.get(lane) ?? 0) + 1 : 0
     this.#failures.set(lane, failures)
     const rested = clock.now() + pauseAfter(end, failures, random)

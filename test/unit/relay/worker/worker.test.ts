@@ -4,6 +4,7 @@ import { runInvocation } from '../../../../lib/relay/invocation.ts'
 import { Worker } from '../../../../lib/relay/worker/worker.ts'
 import { minutes, seconds } from '../../../../lib/units.ts'
 import { ModelWorld } from '../../../helpers/model-world.ts'
+import { editFence } from '../../../helpers/operator.ts'
 
 const options = { shiftMs: seconds(15), drainMs: seconds(5), sweepEveryMs: minutes(5), onTrouble: () => undefined }
 
@@ -55,3 +56,32 @@ test.each(['earliest', 'event'] as const)(
     expect(await fences.read(id, world.within(seconds(1)))).toMatchObject({ dirty: false, owner: null, stopped: null })
   },
 )
+
+test.each([
+  ['an older deployment', { generation: 8 }],
+  ['a deployment that was withdrawn', { generation: 0, withdrawn: { above: 6, upTo: 7, atMs: 0 } }],
+])('a worker of %s leaves its share of the lanes to the others (R14)', async (_, owned) => {
+  const world = new ModelWorld(2)
+  const { runtime } = await world.process()
+  world.produce(1)
+  await world.run(runInvocation(runtime, { kind: 'pull', lingerUntilMs: null }, 'r1', world.within(seconds(10))))
+  await editFence(world.fences, world.lane.transactionalId, { ...owned, generationAtMs: world.clock.now() })
+  const values = world.produce(3)
+  const stopping = new AbortController()
+  const workerOf = async (generation: number) => {
+    const { runtime } = await world.process()
+    const settings = { ...runtime.settings, generation, container: `of ${generation}` }
+    return new Worker({ ...runtime, settings, stopping: stopping.signal }, options)
+  }
+  const [refused, welcome] = [await workerOf(7), await workerOf(8)]
+
+  const work = async () => {
+    await world.clock.sleep(seconds(3)) // the first of the crew has the only lane's share
+    const working = welcome.run()
+    await world.clock.sleep(seconds(20))
+    stopping.abort()
+    return working
+  }
+  await world.run(Promise.all([refused.run(), work()]))
+  expect(world.delivered().slice(1)).toEqual(values)
+})
