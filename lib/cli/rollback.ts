@@ -39,6 +39,8 @@ After serverless rollback the older code runs again, but its containers stand do
 deployment, for 15 minutes after it took them. This withdraws the newer deployment at once. Whatever still runs
 of it stands down for good; the next deployment, with a higher generation, is welcome again. Nothing that was
 committed is undone, nothing is relayed twice. A function that works on a lane is waited for. May be repeated.
+Look at --dry-run first: a deployment that failed before it had any lane needs no rollback, and is not the newest
+that has had one. A deployment that is named by --to is welcome again, also if it was withdrawn before.
 ${environmentHelp}
 
 Examples:

@@ -83,6 +83,11 @@ describe('what a rollback leaves behind', () => {
       [2, 3],
       [8, 9],
     ])
+    const wrong = { generation: 0, withdrawn }
+    const named = await rolledBack(wrong, 8, 9)
+    expect(withdrawals(named), 'also where it was withdrawn by mistake, and the newest never had a lane').toEqual([
+      [8, 9],
+    ])
     const again = { generation: 0, withdrawn: { above: 8, upTo: 9, atMs: 0 }, withdrawnBefore: new Map([[7, 8]]) }
     expect(summary(await plan([again]))).toEqual([9, 8, [true]])
     expect(summary(await plan([again], { to: 8 })), 'which is not done while it is withdrawn').toEqual([9, 8, [false]])
@@ -90,14 +95,18 @@ describe('what a rollback leaves behind', () => {
 })
 
 /** A lane's record after the newest deployment was withdrawn from it. */
-async function rolledBack(over: Partial<FenceRecord>, to: number | null = null): Promise<FenceRecord> {
+async function rolledBack(
+  over: Partial<FenceRecord>,
+  to: number | null = null,
+  withdraw: number | null = null,
+): Promise<FenceRecord> {
   const [lane] = lanes
   if (!lane) throw new Error('there is no lane')
   const [id, fences] = [lane.transactionalId, createMemoryFenceStore()]
   await fences.write({ kind: 'create', record: freeRecord({ ...over, id }), writer: 'test' }, soon())
   const settings = { container: 'operator', leaseMs: 5_000, renewEveryMs: 2_000 }
   const deployment = { fences, settings, clock: systemClock, random: systemRandom } as RelayDeployment
-  const plan = await planRollback(deployment, { lanes: [lane], withdraw: null, to }, soon())
+  const plan = await planRollback(deployment, { lanes: [lane], withdraw, to }, soon())
   for (const each of plan.lanes) await rollBackLane(deployment, each, plan, soon())
   const record = await fences.read(id, soon())
   if (!record) throw new Error('the record is gone')
