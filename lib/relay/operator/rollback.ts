@@ -85,11 +85,13 @@ function stillWithdrawn(record: FenceRecord, welcome: number | null): ReadonlyMa
 }
 
 const askAgainMs = 200
+/** Somebody else has the lane, or has taken it from us: he is waited for. */
+const taken: ReadonlySet<string> = new Set(['LANE_LEASED', 'FENCE_SUPERSEDED'])
 
 /**
  * Withdraws the deployment from one lane: its functions stand down from now on, older ones may take the lane at once
  * instead of after the 15 minutes of R14. Its owner finishes first, and is waited for.
- * @throws RelayError LANE_LEASED when the owner has not finished by the deadline, the fence store's
+ * @throws RelayError LANE_LEASED, FENCE_SUPERSEDED when owners have not finished by the deadline, the fence store's
  */
 export async function rollBackLane(
   deployment: RelayDeployment,
@@ -102,7 +104,7 @@ export async function rollBackLane(
     try {
       return await withdrawFrom(deployment, id, plan, deadline)
     } catch (error) {
-      if (!isRelayError(error) || error.code !== 'LANE_LEASED' || deadline.remainingMs() <= askAgainMs * 2) throw error
+      if (!isRelayError(error) || !taken.has(error.code) || deadline.remainingMs() <= askAgainMs * 2) throw error
     }
     await clock.sleep(askAgainMs * (0.5 + random.fraction()))
   }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock, systemRandom } from '../../../../lib/clock.ts'
+import { deadlineIn, systemClock, systemRandom } from '../../../../lib/clock.ts'
 import type { FenceRecord } from '../../../../lib/fencing/fence-record.ts'
 import { withdrawals } from '../../../../lib/fencing/fence-rules.ts'
+import type { FenceStore } from '../../../../lib/fencing/fence-store.ts'
 import { createMemoryFenceStore } from '../../../../lib/fencing/memory-fence-store.ts'
 import { laneOf } from '../../../../lib/relay/lane-id.ts'
 import { planRollback, type RollbackPlan, rollBackLane } from '../../../../lib/relay/operator/rollback.ts'
 import type { RelayDeployment } from '../../../../lib/relay/runtime.ts'
+import { VirtualClock } from '../../../../lib/testing/virtual-clock.ts'
 import { freeRecord, soon } from '../../../helpers/fences.ts'
 
 const lanes = [0, 1, 2].map((partition) =>
@@ -92,6 +94,26 @@ describe('what a rollback leaves behind', () => {
     expect(summary(await plan([again]))).toEqual([9, 8, [true]])
     expect(summary(await plan([again], { to: 8 })), 'which is not done while it is withdrawn').toEqual([9, 8, [false]])
   })
+})
+
+test('a lane that is taken from the rollback while it has it is waited for once more', async () => {
+  const [lane] = lanes
+  if (!lane) throw new Error('there is no lane')
+  const [id, clock, store] = [lane.transactionalId, new VirtualClock(), createMemoryFenceStore()]
+  const record = freeRecord({ generation: 8, id })
+  await store.write({ kind: 'create', record, writer: 'test' }, soon())
+  let losses = 5 // as many races as one acquire runs
+  const fences: FenceStore = {
+    ...store,
+    read: (...asked) => store.read(...asked),
+    write: async (...asked) => (losses-- > 0 ? { kind: 'lost', record } : store.write(...asked)),
+  }
+  const settings = { container: 'operator', leaseMs: 5_000, renewEveryMs: 2_000 }
+  const deployment = { fences, settings, clock, random: systemRandom } as unknown as RelayDeployment // all that a rollback reads
+  const rollback = { withdraw: 8, above: 7, welcome: null }
+  const each = { id: lane, generation: 8, isDone: false }
+  await clock.run(rollBackLane(deployment, each, rollback, deadlineIn(clock, 60_000)))
+  expect(await store.read(id, soon())).toMatchObject({ owner: null, withdrawn: { above: 7, upTo: 8 } })
 })
 
 /** A lane's record after the newest deployment was withdrawn from it. */
