@@ -69,25 +69,24 @@ export function rollbackCommand(terminal: Terminal): Command {
 }
 
 async function rollback(options: Options, terminal: Terminal): Promise<void> {
-  const { relay, json, dryRun = false, yes = false, withdraw = null, to = null } = options
+  const { json, dryRun = false, yes = false, withdraw = null, to = null } = options
   const done = await withDeployment(options, terminal, async (deployment) => {
     const { lanes } = await selectLanes(deployment, options, askDeadline())
     const plan = await planRollback(deployment, { lanes, withdraw, to }, askDeadline())
     const open = plan.lanes.filter(({ isDone }) => !isDone)
-    if (dryRun || open.length === 0) return { plan, outcomes: plan.lanes.map(planned) }
-    await confirm(
-      `generation ${plan.withdraw} is withdrawn from ${plural(open.length, 'lane')}`,
-      deployment.relay.name,
-      yes,
-      terminal,
-    )
+    const relay = deployment.relay.name
+    if (dryRun || open.length === 0) return { relay, plan, outcomes: plan.lanes.map(planned) }
+    const what = `generation ${plan.withdraw} is withdrawn from ${plural(open.length, 'lane')}`
+    await confirm(what, relay, yes, terminal)
     return {
+      relay,
       plan,
       outcomes: await Promise.all(plan.lanes.map((lane) => carryOut(deployment, plan, lane, options.waitFor))),
     }
   })
   const ok = done.outcomes.every(({ state }) => state !== 'not withdrawn')
-  const { withdraw: withdrawn, above } = done.plan
+  const { relay, plan } = done
+  const { withdraw: withdrawn, above } = plan
   if (json) terminal.out(JSON.stringify({ ok, dryRun, relay, withdraw: withdrawn, above, lanes: done.outcomes }))
   else for (const line of linesOf(done.plan, done.outcomes)) terminal.out(line)
   if (!ok) throw new CommandFailed()

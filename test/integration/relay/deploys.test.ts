@@ -130,7 +130,14 @@ describe('deployments under load', { timeout: 240_000 }, () => {
     expect(await turns(world)).toEqual(all.map(() => [older, newer]))
 
     const planned = await rollback(world, '--dry-run')
-    expect(planned).toMatchObject({ code: 0, ok: true, dryRun: true, withdraw: Number(newer), above: Number(older) })
+    expect(planned).toMatchObject({
+      code: 0,
+      ok: true,
+      dryRun: true,
+      relay: 'copy',
+      withdraw: Number(newer),
+      above: Number(older),
+    })
     expect(planned.lanes.map(({ state }: { state: string }) => state)).toEqual(all.map(() => 'planned'))
     const done = await rollback(world, '--yes')
     expect(done.lanes.map(({ state }: { state: string }) => state)).toEqual(all.map(() => 'withdrawn'))
