@@ -12,6 +12,7 @@ export const valueBytes = 200
 /** About 105 KB a batch, as of a producer whose batch.size was raised for throughput. */
 const recordsPerBatch = 500
 const requestMs = 30_000
+const checkMs = 120_000
 
 /** One of a thousand, so that a hundred records in a row go to all partitions of an output. */
 export const keyOf = (number: number): Buffer => Buffer.from(`key-${number % 1_000}`)
@@ -134,15 +135,18 @@ export function assertDelivered(what: string, count: number, delivery: Delivery)
   invariant(delivery.delivered === count && delivery.lost === 0, `${what} delivers every record once`, { ...delivery })
 }
 
+/** A commit is answered before its markers are in the log: what it holds back is waited for. */
 async function* committedNumbers(cluster: Cluster, topic: string): AsyncGenerator<number> {
+  const deadline = deadlineIn(cluster.clock, checkMs)
   for (let asks = await wholeTopic(cluster, topic); asks.length > 0; ) {
-    const limits = { maxBytes: 8 << 20, maxWaitMs: 0 }
+    invariant(deadline.remainingMs() > 0, `readers of ${topic} get to its end`, { asks: asks.length })
+    const limits = { maxBytes: 8 << 20, maxWaitMs: 10 }
     const fetched = await readPartitions(cluster, asks, limits, deadlineIn(cluster.clock, requestMs))
     for (const { records, error } of fetched) {
       if (error) throw error
       for (const { value } of records) yield value?.readUInt32BE(0) ?? -1
     }
-    const open = fetched.filter(({ until, lastStableOffset }) => until < lastStableOffset)
+    const open = fetched.filter(({ until, highWatermark }) => until < highWatermark)
     asks = asks.flatMap((ask) => {
       const next = open.find(({ partition }) => partition === ask.partition)
       return next ? [{ ...ask, from: next.until }] : []
