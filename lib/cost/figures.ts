@@ -4,19 +4,19 @@
  */
 export const figures = {
   /** Of one whole core, for a record of `recordBytes`, from fetch to commit, fencing on; no transform. */
-  cpuMicrosPerRecord: 2.9,
+  cpuMicrosPerRecord: 1.9,
   recordBytes: 200,
   /** Of it, what grows with the size of a record: the same run with 1,800 bytes a record. */
   cpuMicrosPerByte: 0.0036,
   /** Billed time of a bell with one small window: look, fence, fetch, transaction, release. Mean. */
-  bellMs: 20,
+  bellMs: 9,
   /** Each further window of a lane. Mean. */
-  windowMs: 15,
-  windowP99Ms: 84,
+  windowMs: 6,
+  windowP99Ms: 14,
   /** CPU of a window beside its records, on a whole core (docs/operations/sizing.md). */
   windowCpuMs: 1.4,
   /** From the bell to the function's answer. */
-  bellP99Ms: 116,
+  bellP99Ms: 18,
   /** A bell, or a scheduled pull, that finds nothing. */
   idleBellMs: 10,
 } as const
