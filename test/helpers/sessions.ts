@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { systemRandom } from '../../lib/clock.ts'
 import { isRelayError, type RelayError } from '../../lib/errors.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
@@ -73,19 +74,33 @@ export async function window(
   await session.commit(within(10_000))
 }
 
-/** What a reader sees of one partition, from its first record to its last stable one (or to its end). */
+/** What a reader sees of one partition, all of it: waits for the markers of what has ended, which come after its answer. */
 export async function valuesIn(
   cluster: Cluster,
   topic: string,
   partition = 0,
   isolation: Isolation = 'read_committed',
 ): Promise<string[]> {
+  const ends = async () => {
+    const at = (seenBy: Isolation) => endOf(cluster, topic, partition, seenBy)
+    return { stable: await at('read_committed'), last: await at('read_uncommitted') }
+  }
+  await expect.poll(ends, { timeout: 15_000 }).toSatisfy(({ stable, last }) => stable === last)
+  return visibleNow(cluster, topic, partition, isolation)
+}
+
+/** What a reader sees of one partition at this moment, up to its last stable record: for while a transaction is open. */
+export async function visibleNow(
+  cluster: Cluster,
+  topic: string,
+  partition = 0,
+  isolation: Isolation = 'read_committed',
+): Promise<string[]> {
   const topicId = (await cluster.topics([topic], within(5_000), 'fresh')).get(topic)?.topicId ?? ''
-  const [end] = await listOffsets(cluster, [{ topic, partition }], { at: 'latest', isolation }, within(5_000))
-  if (end === undefined || 'error' in end) throw new Error(`no end of ${topic}-${partition}`)
+  const end = await endOf(cluster, topic, partition, isolation)
   const values: string[] = []
-  for (let from = 0n; from < end.offset; ) {
-    const ask = { topic, topicId, partition, from, until: end.offset, maxBytes: 10_000_000 }
+  for (let from = 0n; from < end; ) {
+    const ask = { topic, topicId, partition, from, until: end, maxBytes: 10_000_000 }
     const [found] = await readPartitions(
       cluster,
       [ask],
@@ -97,6 +112,12 @@ export async function valuesIn(
     from = found.until
   }
   return values
+}
+
+async function endOf(cluster: Cluster, topic: string, partition: number, isolation: Isolation): Promise<bigint> {
+  const [end] = await listOffsets(cluster, [{ topic, partition }], { at: 'latest', isolation }, within(5_000))
+  if (end === undefined || 'error' in end) throw new Error(`no end of ${topic}-${partition}`)
+  return end.offset
 }
 
 /** The committed offset as a bystander reads it, without any barrier. */

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { batches, committedOf, laneOn, offsetOf, openReady, valuesIn, window } from '../../helpers/sessions.ts'
+import {
+  batches,
+  committedOf,
+  laneOn,
+  offsetOf,
+  openReady,
+  valuesIn,
+  visibleNow,
+  window,
+} from '../../helpers/sessions.ts'
 import { kafkaBrokers } from '../../helpers/stack.ts'
 import { createTopic } from '../../helpers/topics.ts'
 
@@ -38,8 +47,8 @@ describe.each(kafkaVersions)('a session on Kafka %s', (version) => {
       ),
       session.sendOffsets([offsetOf(lane, 7, 'metadata')], within(10_000)),
     ])
-    expect(await valuesIn(cluster, topic, 1)).toEqual([])
-    expect(await valuesIn(cluster, topic, 1, 'read_uncommitted')).toEqual(['1a', '1b', '1c'])
+    expect(await visibleNow(cluster, topic, 1)).toEqual([])
+    expect(await visibleNow(cluster, topic, 1, 'read_uncommitted')).toEqual(['1a', '1b', '1c'])
     expect(await committedOf(cluster, lane)).toBe(null)
     expect(await committedOf(cluster, lane, true)).toBe('unstable')
 
