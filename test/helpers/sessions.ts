@@ -74,18 +74,24 @@ export async function window(
   await session.commit(within(10_000))
 }
 
-/** What a reader sees of one partition, all of it: waits for the markers of what has ended, which come after its answer. */
+/** The end of one partition, once readers can see up to it: the markers of a transaction come after the answer to its end. */
+export async function readableEnd(cluster: Cluster, topic: string, partition = 0): Promise<bigint> {
+  const ends = async () => {
+    const at = (seenBy: Isolation) => endOf(cluster, topic, partition, seenBy)
+    return { stable: await at('read_committed'), last: await at('read_uncommitted') }
+  }
+  await expect.poll(ends, { timeout: 15_000 }).toSatisfy(({ stable, last }) => stable === last)
+  return endOf(cluster, topic, partition, 'read_committed')
+}
+
+/** What a reader sees of one partition, all of it. */
 export async function valuesIn(
   cluster: Cluster,
   topic: string,
   partition = 0,
   isolation: Isolation = 'read_committed',
 ): Promise<string[]> {
-  const ends = async () => {
-    const at = (seenBy: Isolation) => endOf(cluster, topic, partition, seenBy)
-    return { stable: await at('read_committed'), last: await at('read_uncommitted') }
-  }
-  await expect.poll(ends, { timeout: 15_000 }).toSatisfy(({ stable, last }) => stable === last)
+  await readableEnd(cluster, topic, partition)
   return visibleNow(cluster, topic, partition, isolation)
 }
 

@@ -6,8 +6,7 @@ export class SpareBuffers {
   /** The smallest spare one that is large enough, or a new one of that size. Holds whatever it held before. */
   take(bytesMin: number): Buffer {
     const index = this.#spare.findIndex(({ length }) => length >= bytesMin)
-    if (index === -1) return Buffer.allocUnsafeSlow(bytesMin)
-    const [taken] = this.#spare.splice(index, 1)
+    const [taken] = index === -1 ? [] : this.#spare.splice(index, 1)
     return taken ?? Buffer.allocUnsafeSlow(bytesMin)
   }
 

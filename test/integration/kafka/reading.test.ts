@@ -7,6 +7,7 @@ import type { KafkaRecord } from '../../../lib/kafka/record.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import { pattern } from '../../helpers/java-batches.ts'
 import { batchOf, clusterAt, plainIdentity, within } from '../../helpers/kafka-client.ts'
+import { readableEnd } from '../../helpers/sessions.ts'
 import { freshName, kafkaBrokers } from '../../helpers/stack.ts'
 import { createTopic } from '../../helpers/topics.ts'
 
@@ -55,15 +56,9 @@ describe.each(kafkaVersions)('reading from Kafka %s', (version) => {
     return answer.offset
   }
 
-  /** A commit is answered before its markers are in the log. */
-  async function endOfAll(topic: string): Promise<bigint> {
-    await expect.poll(async () => (await end(topic)) === (await end(topic, 'read_uncommitted'))).toBe(true)
-    return end(topic)
-  }
-
   /** Window after window, as a lane reads, up to the end of the log. */
   async function drain(topic: string, over: Partial<FetchAsk> = {}): Promise<KafkaRecord[]> {
-    const until = await endOfAll(topic)
+    const until = await readableEnd(cluster, topic)
     const records: KafkaRecord[] = []
     for (let from = 0n; from < until; ) {
       const window = await read(await ask(topic, { from, until, ...over }))
@@ -173,7 +168,7 @@ describe.each(kafkaVersions)('reading from Kafka %s', (version) => {
     })
     expect(values((await read(await ask(topic), 'read_uncommitted')).records)).toEqual(['not yet'])
     await open.abort()
-    await endOfAll(topic)
+    await readableEnd(cluster, topic)
     expect(await read(await ask(topic, { until: 2n }))).toMatchObject({ records: [], until: 2n })
   })
 
