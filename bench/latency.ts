@@ -113,11 +113,10 @@ class Turns {
 }
 
 function resultOf([ours = [], theirs = [], inHand = []]: readonly Found[][]): LatencyResult {
-  const relay = figuresOf(ours.map(({ toCommitMs }) => toCommitMs ?? Number.NaN))
+  const relay = toCommit(ours)
+  const kafkajs = toCommit(theirs)
+  const kafkajsInHand = toCommit(inHand)
   const toAnswer = figuresOf(ours.map((found) => ('toAnswerMs' in found ? found.toAnswerMs : Number.NaN)))
-  const [kafkajs, kafkajsInHand] = [theirs, inHand].map((found) =>
-    figuresOf(found.map(({ toCommitMs }) => toCommitMs ?? Number.NaN)),
-  ) as [LatencyFigures, LatencyFigures]
   return {
     ratioVsKafkajs: ratios(kafkajs, relay),
     relay: { ...relay, toAnswer },
@@ -126,6 +125,9 @@ function resultOf([ours = [], theirs = [], inHand = []]: readonly Found[][]): La
     workload: { recordsPerWindow, outputPartitions, windows: ours.length },
   }
 }
+
+const toCommit = (found: readonly Found[]): LatencyFigures =>
+  figuresOf(found.map(({ toCommitMs }) => toCommitMs ?? Number.NaN))
 
 const ratios = (theirs: LatencyFigures, ours: LatencyFigures): Ratios => ({
   p50: rounded(theirs.msP50 / ours.msP50),
