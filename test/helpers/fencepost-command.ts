@@ -15,12 +15,14 @@ export interface ModuleOptions {
   readonly refusing?: boolean
   /** Every record takes so long, and says so on stderr. */
   readonly waitMs?: number
+  /** Further lines of the definition. */
+  readonly more?: string
 }
 
-/** The world's relay as a user's module. */
+/** The relay between a world's topics as a user's module. */
 export async function moduleOf(
-  { names }: RelayWorld,
-  { refusing = false, waitMs = 0 }: ModuleOptions = {},
+  { names }: { readonly names: Pick<RelayWorld['names'], 'source' | 'output' | 'dead'> },
+  { refusing = false, waitMs = 0, more = '' }: ModuleOptions = {},
 ): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'fencepost-relay-'))
   onTestFinished(() => rm(directory, { recursive: true }))
@@ -34,6 +36,7 @@ export default defineRelay({
   source: topic('${names.source}', nullable(bytes())),
   outputs: { copy: topic('${names.output}', nullable(bytes())) },
   deadLetters: topic('${names.dead}'),
+  ${more}
   ${waitMs ? `async: { concurrency: 1, timeoutMs: ${waitMs + 5_000} }, window: { ms: ${waitMs + 10_000} },` : ''}
   ${waitMs ? 'async ' : ''}transform(record, { emit }) {
     ${waitMs ? `console.error('a record waits'); await new Promise((resolve) => setTimeout(resolve, ${waitMs}))` : ''}

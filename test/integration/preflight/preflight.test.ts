@@ -9,6 +9,7 @@ import type { Finding } from '../../../lib/preflight/finding.ts'
 import type { PreflightReport } from '../../../lib/preflight/preflight.ts'
 import { type CliRun, runCliProcess } from '../../helpers/cli.ts'
 import { deploymentEnv } from '../../helpers/deployment-env.ts'
+import { moduleOf } from '../../helpers/fencepost-command.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { runMarker, untilNothingLeft } from '../../helpers/leftovers.ts'
 import { recreateTopic, setTopicConfig } from '../../helpers/operator.ts'
@@ -34,26 +35,6 @@ async function directory(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'fencepost-preflight-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   return dir
-}
-
-/** A relay of a user between these topics. */
-async function moduleOf(names: { source: string; output: string; dead: string }, more = ''): Promise<string> {
-  const file = join(await directory(), 'copy.mjs')
-  const api = JSON.stringify(join(import.meta.dirname, '..', '..', '..', 'lib', 'index.ts'))
-  await writeFile(
-    file,
-    `import { bytes, defineRelay, nullable, topic } from ${api}
-export default defineRelay({
-  name: 'copy',
-  source: topic('${names.source}', nullable(bytes())),
-  outputs: { copy: topic('${names.output}', nullable(bytes())) },
-  deadLetters: topic('${names.dead}'),
-  ${more}
-  transform: (record, { emit }) => emit.copy(record.value),
-})
-`,
-  )
-  return file
 }
 
 test('beside a fencepost dev it finds the stack and its relay by itself, and every check is ok', {
@@ -139,7 +120,7 @@ describe('on a broker that is configured badly on purpose', () => {
       config: { 'cleanup.policy': 'compact', 'max.message.bytes': '1000' },
     })
     await produceTransaction(kafka.brokers, names.source, [{ key: 'a', value: 'a' }], 'commit')
-    const module = await moduleOf(names, "read: 'event', guarantee: 'at-least-once',")
+    const module = await moduleOf({ names }, { more: "read: 'event', guarantee: 'at-least-once'," })
     await cluster.locate({ to: 'group-coordinator', key: 'bad.copy' }, within(10_000))
     await fenceTable()
     const env = {
@@ -194,7 +175,7 @@ describe('on a broker that is configured badly on purpose', () => {
   })
 
   test('a broker that does not answer hides nothing of the table, and the other way round', async () => {
-    const module = await moduleOf({ source: 'bad', output: 'bad.out', dead: 'bad.dead' })
+    const module = await moduleOf({ names: { source: 'bad', output: 'bad.out', dead: 'bad.dead' } })
     await fenceTable()
     const env = { ...environment, ...(await deploymentEnv({ prefix: 'bad', brokers: ['127.0.0.1:1'] })) }
     const { code, report } = await preflight(['--relay', module], env)
@@ -209,7 +190,7 @@ describe.each(['4.1', '3.9'] as const)('a relay that works on Kafka %s', (versio
     timeout: 60_000,
   }, async () => {
     const world = await relayWorld({ version })
-    const module = await moduleOf(world.names)
+    const module = await moduleOf(world)
     await world.produce(2)
     await ring(await world.container())
     const look = async (table?: string) => {
@@ -257,7 +238,7 @@ test('a deployment whose dead letters are compacted refuses to work until they a
   timeout: 60_000,
 }, async () => {
   const world = await relayWorld()
-  const module = await moduleOf(world.names)
+  const module = await moduleOf(world)
   const written = await world.produce(3)
   const env = { ...environment, ...(await deploymentEnv(world)) }
   const drain = () => runCliProcess(['drain', '--relay', module, '--json'], env).ended
