@@ -22,6 +22,8 @@ export interface VerifyOptions {
   readonly lastMs?: number
   /** Not proven while anything is left to relay. */
   readonly complete?: boolean
+  /** Another relay is not asked what only Fencepost keeps: whose offsets were committed (14), who wrote for whom (16). */
+  readonly relayedBy?: 'fencepost' | 'another'
   /** How long to wait for transactions that are under way. Default 30,000. */
   readonly settleMs?: number
   /** Called about twice a second while the log is read. */

@@ -1,4 +1,4 @@
-import { type Judgement, judge } from './judge.ts'
+import { checks, checksOfAnyRelay, type Judgement, judge } from './judge.ts'
 import type { VerifyOptions } from './options.ts'
 import { readHistory } from './read-history.ts'
 import { reportOf, type VerifyReport } from './report.ts'
@@ -20,8 +20,9 @@ export async function verifyRelay(options: VerifyOptions): Promise<VerifyReport>
   const { clock } = options.cluster
   const beganMs = clock.now()
   const { history, lookAhead } = await readHistory(options)
-  let judgement = judge(history)
-  if (mayBeAhead(judgement)) judgement = judge(await lookAhead())
+  const asked = options.relayedBy === 'another' ? checksOfAnyRelay : checks
+  let judgement = judge(history, asked)
+  if (mayBeAhead(judgement)) judgement = judge(await lookAhead(), asked)
   const seconds = (clock.now() - beganMs) / 1000
   return reportOf(judgement, { complete: options.complete ?? false, seconds })
 }

@@ -249,10 +249,12 @@ class ChaosRun {
   }
 
   #verify(): Promise<VerifyReport> {
-    const { signal } = this.#options
+    const { signal, subject } = this.#options
     const onProgress = () => signal.throwIfAborted()
     const { fences } = this.#around
-    return verifyRelay({ relay, prefix, cluster: this.#admin, fences, id: idPlace, complete: true, onProgress })
+    const { relayedBy } = subject
+    const where = { relay, prefix, cluster: this.#admin, fences, id: idPlace, relayedBy }
+    return verifyRelay({ ...where, complete: true, onProgress })
   }
 
   async #untilReaderHasSeen(outputs: number, signal: AbortSignal): Promise<void> {

@@ -12,22 +12,24 @@ export interface Fault {
   fire(signal: AbortSignal): Promise<string | null>
 }
 
-/** How long a fault stays, and how much longer when it has not hit anything by then. */
 export interface Span {
+  /** How long a fault stays after its first hit. */
   readonly lastsMs: number
+  /** How long it waits for that. */
   readonly patienceMs: number
 }
 
 const lookEveryMs = 50
 
-/** Resolves when the fault has lasted and hit, when patience is at its end, or when aborted. Answers whether it hit. */
+/** Resolves when the fault has hit and lasted, when patience is at its end, or when aborted. Answers whether it hit. */
 export async function untilHit(clock: Clock, span: Span, hits: () => number, signal: AbortSignal): Promise<boolean> {
   const beganMs = clock.now()
-  await pause(clock, span.lastsMs, signal)
-  while (hits() === 0 && clock.now() - beganMs < span.lastsMs + span.patienceMs && !signal.aborted) {
+  while (hits() === 0 && clock.now() - beganMs < span.patienceMs && !signal.aborted) {
     await pause(clock, lookEveryMs, signal)
   }
-  return hits() > 0
+  if (hits() === 0) return false
+  await pause(clock, span.lastsMs, signal)
+  return true
 }
 
 /** A sleep that an abort ends quietly. */

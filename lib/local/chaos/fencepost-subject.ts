@@ -39,6 +39,7 @@ export interface RelayBundle {
 export function fencepostSubject(name: string, bundled: (bundle: RelayBundle) => Promise<unknown>): Subject {
   return {
     name,
+    relayedBy: 'fencepost',
     async start(around) {
       const host = functionHost(around.stack)
       try {

@@ -4,6 +4,8 @@ import type { Surroundings } from './surroundings.ts'
 /** What is put under load and faults: our relay, or a control that this harness must catch. */
 export interface Subject {
   readonly name: string
+  /** What the verifier can ask of it. */
+  readonly relayedBy: 'fencepost' | 'another'
   /** Resolves when it relays. It reaches brokers and table through the proxies only. */
   start(around: Surroundings): Promise<RunningSubject>
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { Control } from '../../../lib/cli/chaos.ts'
+import type { Fault } from '../../../lib/local/chaos/fault.ts'
+import { type Network, networkFault } from '../../../lib/local/chaos/network.ts'
 import type { RunningSubject, Subject } from '../../../lib/local/chaos/subject.ts'
 import { prefix, relay, type Surroundings } from '../../../lib/local/chaos/surroundings.ts'
 import { type SupervisedProcess, startSupervised, stopSupervised } from '../../../lib/local/supervised-process.ts'
@@ -10,6 +12,7 @@ const stopGraceMs = 5_000
 /** The relay by kafkajs's documentation, started again whenever it ends, as any orchestrator would. */
 const subject: Subject = {
   name: 'naive-kafkajs',
+  relayedBy: 'another',
   async start(around) {
     const relayProcess = new Restarted(around)
     await relayProcess.begin()
@@ -17,14 +20,29 @@ const subject: Subject = {
   },
 }
 
+/** It commits a message a transaction, so that it is given few. */
+export const naiveKafkajs: Control = { subject, faults: ['lost-append'], rate: 2 }
+
+/** kafkajs sends six times within about 10 s. */
+const span = { lastsMs: 14_000, patienceMs: 20_000 }
+
 /**
- * It commits a message a transaction, so that it is given few. With answers to Produce lost for longer than kafkajs tries
- * again, it aborts, reuses the sequence number in its next transaction, and the broker takes the record for a copy.
+ * Batches are appended, the answers lost for longer than kafkajs tries again. It aborts, reuses the sequence number in its
+ * next transaction, and the broker takes that record for a copy of the one before: lost, every promise resolved.
  */
-export const naiveKafkajs: Control = { subject, faults: ['lost-reply'], rate: 4 }
+const lostAppend = (network: Network): Fault =>
+  networkFault(network, {
+    name: 'lost-append',
+    said: 'appended, their answers lost',
+    ...span,
+    begin: () => ({
+      proxies: network.proxies,
+      fateOf: ({ api }) => (api === 'Produce' ? 'lose-answer' : 'pass'),
+    }),
+  })
 
 class Restarted implements RunningSubject {
-  readonly faults = []
+  readonly faults: readonly Fault[]
   readonly #around: Surroundings
   #process: SupervisedProcess | null = null
   #starts = 0
@@ -32,6 +50,7 @@ class Restarted implements RunningSubject {
 
   constructor(around: Surroundings) {
     this.#around = around
+    this.faults = [lostAppend(around)]
   }
 
   async begin(): Promise<void> {

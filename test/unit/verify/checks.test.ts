@@ -3,7 +3,7 @@ import { duplicatedRecords, lostRecords, outOfOrder, unseenRecords } from '../..
 import { deadLettersReproduced, waitingLanes } from '../../../lib/verify/checks/lanes.ts'
 import { lagBehindEnd } from '../../../lib/verify/checks/positions.ts'
 import { abortedTransactions, openTransactions } from '../../../lib/verify/checks/transactions.ts'
-import type { Check } from '../../../lib/verify/judge.ts'
+import { type Check, checksOfAnyRelay } from '../../../lib/verify/judge.ts'
 import {
   complaints,
   fence,
@@ -46,6 +46,13 @@ describe('what is not held against a relay', () => {
   test('fence records that were not read', () => {
     const lanes = [{ transactionalId: laneId(0), producerId: null, fence: 'not read' as const }]
     expect(complaints(one(['a', 'b', 'c'], { lanes }))).toEqual([])
+  })
+
+  test('how another relay keeps its offsets and producers; what it lost is', () => {
+    const anothers = { gives: ['a', 'b'], metadata: null }
+    const made = { sources: [anothers], outputs: [{ shows: ['a'] }] }
+    expect(complaints(made)).toContain('offsets violated 1')
+    expect(complaints(made, checksOfAnyRelay)).toEqual(['count violated 1', 'lost violated 1'])
   })
 
   test('the order of equal records of two source partitions: nobody can tell it', () => {

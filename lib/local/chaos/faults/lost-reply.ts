@@ -1,7 +1,7 @@
 import type { Fault } from '../fault.ts'
 import { type Network, networkFault, transactionApis } from '../network.ts'
 
-/** Longer than a client retries by itself: see the naive relay. */
+/** Longer than clients of other makers retry. */
 const span = { lastsMs: 14_000, patienceMs: 10_000 }
 
 /** For seconds on end every request of one API is served, and the connection is cut when the answer comes. APIs take turns. */
