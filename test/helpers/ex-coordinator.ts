@@ -1,11 +1,13 @@
 /** A group coordinator that stands still, is replaced, and goes on without having heard of it (P1). */
+import { expect } from 'vitest'
 import { systemClock, systemRandom } from '../../lib/clock.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
 import { fetchCommitted } from '../../lib/kafka/committed.ts'
 import type { KafkaHandle } from '../../lib/local/kafka.ts'
+import type { KafkaNode } from '../../lib/local/kafka-node.ts'
 import { openSession } from '../../lib/transaction/open-session.ts'
 import { clusterAt, within } from './kafka-client.ts'
-import { committedOf, laneOn, openReady, type TestLane, valuesIn, window } from './sessions.ts'
+import { laneOn, openReady, settledOffset, type TestLane, valuesIn, window } from './sessions.ts'
 import { createTopic } from './topics.ts'
 
 export interface Overtaken {
@@ -30,15 +32,14 @@ export async function askExCoordinator(
   const { lane, topic, node } = await laneApart(kafka, cluster)
   try {
     await window(await openReady(cluster, lane), lane, topic, ['one'], 1)
-    await committedOf(old, lane, true)
+    expect(await settledOffset(old, lane)).toBe(1)
     await node.kill('SIGSTOP')
     await untilReplaced(cluster, lane, node.id)
     await window(await openReady(cluster, lane), lane, topic, ['two'], 2)
     const session = await openSession(broken(old), lane, systemRandom, within(30_000))
     const asked = session.readCommitted([lane.source], within(30_000))
     await systemClock.sleep(50) // on its way, and answered by nobody
-    await node.kill('SIGCONT')
-    const told = (await asked)[0]?.offset
+    const told = (await answeredAlone(kafka, node, asked))[0]?.offset
     const failure = await window(session, lane, topic, ['two'], 2).then(
       () => null,
       (error) => error,
@@ -49,6 +50,18 @@ export async function askExCoordinator(
   } finally {
     await node.kill('SIGCONT')
     await Promise.all([cluster.close(), old.close()])
+  }
+}
+
+/** What `node` answers before anyone can tell it that it was replaced: the others stand still meanwhile. */
+async function answeredAlone<T>(kafka: KafkaHandle, node: KafkaNode, asked: Promise<T>): Promise<T> {
+  const others = kafka.nodes.filter((other) => other !== node)
+  await Promise.all(others.map((other) => other.kill('SIGSTOP')))
+  await node.kill('SIGCONT')
+  try {
+    return await asked
+  } finally {
+    await Promise.all(others.map((other) => other.kill('SIGCONT')))
   }
 }
 

@@ -134,6 +134,17 @@ export async function committedOf(cluster: Cluster, lane: TestLane, requireStabl
   return 'unstable' in answer ? 'unstable' : answer.offset === null ? null : Number(answer.offset)
 }
 
+/** The same, once the markers of what went before have reached the group: its coordinator learns of an end later than us. */
+export async function settledOffset(cluster: Cluster, lane: TestLane): Promise<unknown> {
+  let told: unknown = 'unstable'
+  const ask = async () => {
+    told = await committedOf(cluster, lane, true)
+    return told
+  }
+  await expect.poll(ask, { timeout: 15_000 }).not.toBe('unstable')
+  return told
+}
+
 /** The error that a promise must be rejected with. */
 export async function failureOf(work: Promise<unknown>): Promise<RelayError> {
   const error = await work.then(

@@ -4,10 +4,10 @@ import { EPOCH_SPENT } from '../../../lib/transaction/epoch.ts'
 import { clusterAt, initProducer, within } from '../../helpers/kafka-client.ts'
 import {
   batches,
-  committedOf,
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   type TestLane,
   valuesIn,
   window,
@@ -50,7 +50,7 @@ describe('the last epochs of a producer id (P4)', () => {
     await window(rotated, lane, topic, ['two'], 2)
     await openReady(cluster, lane)
     expect(await valuesIn(cluster, topic)).toEqual(['one', 'two'])
-    expect(await committedOf(cluster, lane, true)).toBe(2)
+    expect(await settledOffset(cluster, lane)).toBe(2)
   })
 
   test('end the session that commits into them, and the next barrier gets a new producer id', {

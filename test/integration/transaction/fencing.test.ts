@@ -7,11 +7,11 @@ import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { clusterThrough, type KafkaProxy, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
 import {
   batches,
-  committedOf,
   failureOf,
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   type TestLane,
   valuesIn,
   window,
@@ -73,7 +73,7 @@ describe.each(kafkaVersions)('a session on Kafka %s that another one supersedes'
   async function expectOnly(values: readonly string[], offset: number): Promise<void> {
     await openReady(direct, lane)
     expect(await valuesIn(direct, topic)).toEqual(values)
-    expect(await committedOf(direct, lane)).toBe(offset)
+    expect(await settledOffset(direct, lane)).toBe(offset)
   }
 
   test('is refused when it sends, and then sends nothing more', async () => {

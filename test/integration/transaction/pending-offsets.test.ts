@@ -6,7 +6,16 @@ import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
-import { batches, committedOf, failureOf, laneOn, openReady, valuesIn, window } from '../../helpers/sessions.ts'
+import {
+  batches,
+  committedOf,
+  failureOf,
+  laneOn,
+  openReady,
+  settledOffset,
+  valuesIn,
+  window,
+} from '../../helpers/sessions.ts'
 import { createTopic } from '../../helpers/topics.ts'
 
 let dataDir: string
@@ -45,7 +54,7 @@ test('an offset that stays pending behind the barrier is freed by joining and ab
   expect(await next.readCommitted([lane.source], within(5_000))).toMatchObject([{ offset: 1n }])
   await window(next, lane, topic, ['two'], 2)
   await openReady(direct, lane)
-  expect(await committedOf(direct, lane, true)).toBe(2)
+  expect(await settledOffset(direct, lane)).toBe(2)
   expect(await valuesIn(direct, topic)).toEqual(['one', 'two'])
   await proxied.close()
   await proxy.stop()

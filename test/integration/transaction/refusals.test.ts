@@ -8,11 +8,11 @@ import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import {
   batch,
   batches,
-  committedOf,
   failureOf,
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   type TestLane,
   valuesIn,
   window,
@@ -152,7 +152,7 @@ describe.each(kafkaVersions)('what a session on Kafka %s refuses', (version) => 
     expect(failure.message).toMatch(/none.*41/)
     expect((await failureOf(session.commit(within(5_000)))).code).toBe('SESSION_POISONED')
     await session.abort(within(5_000))
-    expect(await committedOf(cluster, lane)).toBe(41)
+    expect(await settledOffset(cluster, lane)).toBe(41)
   })
 
   test('offsets that vanished with their group (P2): seen by step 9; later than that by the next read, or put back (3.9)', async () => {

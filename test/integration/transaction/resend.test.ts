@@ -8,11 +8,11 @@ import { clusterAt, within } from '../../helpers/kafka-client.ts'
 import { clusterThrough, type KafkaProxy, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
 import {
   batches,
-  committedOf,
   failureOf,
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   type TestLane,
   valuesIn,
   window,
@@ -210,7 +210,7 @@ describe.each(kafkaVersions)('a session on Kafka %s whose connection breaks', (v
     await next.commit(within(10_000))
     expect(held.fired).toBe(1)
     await expectLast(['one', 'two', 'three'], 3)
-    expect(await committedOf(direct, lane)).toBe(3)
+    expect(await settledOffset(direct, lane)).toBe(3)
   })
 
   test('a lost answer to the barrier itself costs nothing but another barrier', async () => {

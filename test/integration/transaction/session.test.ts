@@ -8,6 +8,7 @@ import {
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   valuesIn,
   visibleNow,
   window,
@@ -70,7 +71,7 @@ describe.each(kafkaVersions)('a session on Kafka %s', (version) => {
     await openReady(cluster, lane)
     const expected = Array.from({ length: 20 }, (_, index) => [`${index + 1}a`, `${index + 1}b`]).flat()
     expect(await valuesIn(cluster, topic)).toEqual(expected)
-    expect(await committedOf(cluster, lane)).toBe(20)
+    expect(await settledOffset(cluster, lane)).toBe(20)
   })
 
   test('an aborted window leaves nothing, and the session goes on', async () => {
@@ -87,6 +88,6 @@ describe.each(kafkaVersions)('a session on Kafka %s', (version) => {
     await openReady(cluster, lane)
     expect(await valuesIn(cluster, topic)).toEqual(['kept', 'kept too'])
     expect(await valuesIn(cluster, topic, 0, 'read_uncommitted')).toEqual(['kept', 'dropped', 'kept too'])
-    expect(await committedOf(cluster, lane)).toBe(3)
+    expect(await settledOffset(cluster, lane)).toBe(3)
   })
 })

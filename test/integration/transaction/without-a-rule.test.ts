@@ -12,6 +12,7 @@ import {
   laneOn,
   offsetOf,
   openReady,
+  settledOffset,
   type TestLane,
   valuesIn,
   window,
@@ -167,7 +168,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
       if (rule === 'with') expect(outcome).toMatchObject({ code: 'OFFSETS_DISAGREE', outcome: 'not-applied' })
       await session.abort(within(5_000))
       await openReady(direct, id)
-      expect(await committedOf(direct, id, true)).toBe(committed)
+      expect(await settledOffset(direct, id)).toBe(committed)
     },
   )
 
