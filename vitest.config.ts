@@ -27,7 +27,7 @@ export default defineConfig({
           setupFiles: ['test/helpers/calm-kafkajs.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3, // most of their time is spent waiting for brokers
         },
       },
       {

@@ -22,13 +22,15 @@ export interface Emission {
 /** `emit` as the runner makes it; its typed face is `Emit`. */
 export type BoundEmit = Readonly<Record<string, (value: unknown, options?: EmitOptions) => void>>
 
+const nothing: Emission[] = []
+
 /**
  * One call of a transform and what it emitted. Each call has an `emit` of its own, so that work which was not awaited
  * can never emit into another record or a later window: it is told so, and `onLateEmit` makes the relay stop, because
  * the output is missing from a window that may have been committed.
  */
 export class TransformCall {
-  readonly emissions: Emission[] = []
+  #emissions: Emission[] = nothing
   #state: 'running' | 'finished' | 'given up' = 'running'
   readonly #onLateEmit: (error: RelayError) => void
 
@@ -38,7 +40,12 @@ export class TransformCall {
 
   add(emission: Emission): void {
     if (this.#state !== 'running') throw this.#tooLate(emission)
-    this.emissions.push(emission)
+    if (this.#emissions === nothing) this.#emissions = [emission] // most emit once: a pushed-to array has room for 17
+    else this.#emissions.push(emission)
+  }
+
+  get emissions(): readonly Emission[] {
+    return this.#emissions
   }
 
   /** The transform is done: from now on an emit is a mistake in it. */

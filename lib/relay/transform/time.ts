@@ -17,6 +17,7 @@ export class TransformTime {
   readonly #clock: Clock
   readonly #options: Pick<TransformOptions, 'deadline' | 'yieldNow'>
   readonly #over = new AbortController()
+  readonly signal = this.#over.signal
   #timer: TimeLimit | undefined
   #workingSinceMs: number
   #lookedAtMs: number
@@ -27,10 +28,6 @@ export class TransformTime {
     this.#options = options
     this.#workingSinceMs = clock.now()
     this.#lookedAtMs = this.#workingSinceMs
-  }
-
-  get signal(): AbortSignal {
-    return this.#over.signal
   }
 
   /** Needed as soon as something is awaited; a window that never waits costs no timer. */
