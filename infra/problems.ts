@@ -50,20 +50,23 @@ function relayProblems(relay: RelayPlan): Problem[] {
   ]
 }
 
-const { prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures } = engineSettings
+const { prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures, acceptWeakTopics } =
+  engineSettings
 /**
  * Roles, mappings and timeouts are made to fit these. Partial failures above all: a mapping that does not ask for them takes
- * the answer for success, and the bell is lost.
+ * the answer for success, and the bell is lost. Weak topics are accepted where packaging warns of it, and nowhere else.
  */
 const decided: ReadonlySet<string> = new Set(
-  [prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures].map(({ env }) => env),
+  [prefix, brokers, table, generation, transactionTimeoutMs, linger, partialFailures, acceptWeakTopics].map(
+    ({ env }) => env,
+  ),
 )
 
 const overruled = (path: string, name: string): Problem => ({
   path: `${path}.environment.${name}`,
   found: 'set',
   wanted: 'nothing: the deployment sets it so that it fits what is deployed',
-  fix: 'remove it',
+  fix: name === acceptWeakTopics.env ? 'set acceptWeakTopics of custom.fencepost instead' : 'remove it',
 })
 
 /** Connections that a cluster refuses look like an outage; worse, they are refused to its other clients too. */

@@ -112,6 +112,7 @@ export const deploymentSettings = v.strictObject({
   limits: v.optional(limits),
   protect: v.optional(v.boolean('true or false'), true),
   snapshots: v.optional(v.boolean('true or false'), false),
+  acceptWeakTopics: v.optional(v.boolean('true or false'), false),
   sweep: v.optional(duration('1m', '8h'), '15m'),
   logRetentionDays: v.optional(whole(1, 3_653), 30),
   alarms: v.optional(v.union([v.boolean(), v.strictObject({ topic: topicArn })], 'true, false or { topic }'), true),

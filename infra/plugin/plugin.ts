@@ -49,7 +49,7 @@ export class FencepostPlugin {
     service.provider.logRetentionInDays ??= plan.logRetentionDays
     service.provider.versionFunctions = false
     this.#plan = plan
-    this.#warnOfFilters(plan)
+    this.#warn(plan)
   }
 
   /** A relay's name and topics are its own; the settings only say where its module is. */
@@ -86,7 +86,12 @@ export class FencepostPlugin {
     if (one) delete one.role
   }
 
-  #warnOfFilters({ relays }: DeploymentPlan): void {
+  #warn({ relays, acceptWeakTopics, place }: DeploymentPlan): void {
+    if (acceptWeakTopics) {
+      this.#log.warning(
+        `acceptWeakTopics: functions of stage ${place.stage} work with topics that lose acknowledged records with a single broker; nothing is promised beyond that`,
+      )
+    }
     for (const { facts, filter } of relays) {
       if (filter.length === 0) continue
       this.#log.warning(

@@ -19,6 +19,7 @@ export function functionEnvironment(
     [settings.transactionTimeoutMs.env]: String(transactionTimeoutMs),
     ...(entry === 'pull' && { [settings.linger.env]: String(relay.trigger.kind === 'linger') }),
     ...(entry === 'relay' && { [settings.partialFailures.env]: String(relay.trigger.kind === 'provisioned') }),
+    ...(plan.acceptWeakTopics && { [settings.acceptWeakTopics.env]: 'true' }),
     ...securityEnvironment(plan),
     ...relay.environment,
   }

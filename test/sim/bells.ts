@@ -88,10 +88,10 @@ export class SimBells {
   private batch(partition: number, position: bigint, records: number): BellPartition | null {
     const log = this.world.model.topics.partition(topics.source, partition)?.log
     const data = log?.contents().filter((batch) => !batch.isControl && batch.lastOffset >= position) ?? []
-    const offsets = data.flatMap((batch) => batch.records().map(({ offset }) => offset))
-    const taken = offsets.filter((offset) => offset >= position).slice(0, records)
-    const [firstOffset, lastOffset] = [taken[0], taken.at(-1)]
-    if (firstOffset === undefined || lastOffset === undefined) return null
-    return { partition, firstOffset, lastOffset, records: () => [] }
+    const known = data.flatMap((batch) => batch.records())
+    const taken = known.filter(({ offset }) => offset >= position).slice(0, records)
+    const [first, last] = [taken[0], taken.at(-1)]
+    if (first === undefined || last === undefined) return null
+    return { partition, firstOffset: first.offset, lastOffset: last.offset, records: () => taken }
   }
 }

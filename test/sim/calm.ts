@@ -1,4 +1,5 @@
 import { type Plan, planOf } from './plan.ts'
+import { strongest } from './promises.ts'
 
 /** A plan without any fault: what stands out against it is a test's own doing. */
 export function calmPlan(seed: number, over: Partial<Plan> = {}): Plan {
@@ -7,6 +8,7 @@ export function calmPlan(seed: number, over: Partial<Plan> = {}): Plan {
     ...rough,
     protocol: 2,
     nodes: 3,
+    promise: strongest,
     lanes: { sourcePartitions: 1, partitionsPerLane: 1, outputPartitions: 2, windowRecords: 10 },
     timing: {
       functionTimeoutMs: 30_000,

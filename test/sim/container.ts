@@ -55,7 +55,7 @@ export class SimContainer {
     const store = new SimFenceStore(world.fences, plan.fences, this.dice.fork('fences'), { clock, journal, weather })
     const { random } = this.dice.fork('engine')
     this.runtime = {
-      relay: simRelay(plan.lanes),
+      relay: simRelay(plan),
       running: this.watched(running),
       cluster,
       fences: this.process.fences(sabotage.fences?.(store, world) ?? store),
@@ -73,7 +73,7 @@ export class SimContainer {
     const { clock, plan } = world
     const deadline = deadlineIn(clock, plan.timing.functionTimeoutMs)
     const secret = () => Promise.reject(new Error('no secrets here'))
-    const running = await simRelay(plan.lanes).start({ secret, clock, deadline })
+    const running = await simRelay(plan).start({ secret, clock, deadline })
     return new SimContainer(world, name, generation, running)
   }
 
@@ -99,8 +99,9 @@ export class SimContainer {
   }
 
   private run(ring: Ring, requestId: string, deadline: Deadline): Promise<InvocationReport> {
-    if (ring.kind === 'sweep') return sweepRelay(this.runtime, requestId, deadline)
-    return runInvocation(this.runtime, ring, requestId, deadline)
+    const heard = this.world.sabotage.ring?.(ring) ?? ring
+    if (heard.kind === 'sweep') return sweepRelay(this.runtime, requestId, deadline)
+    return runInvocation(this.runtime, heard, requestId, deadline)
   }
 
   private breakConnections(wire: ModelTransport): void {

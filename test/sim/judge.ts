@@ -4,6 +4,7 @@ import type { FetchedBatch } from '../../lib/kafka/record-batch/decode.ts'
 import type { InvocationReport } from '../../lib/relay/invocation.ts'
 import { deadLetterHeaders } from '../../lib/relay/transform/dead-letter.ts'
 import type { ModelTopic } from '../../lib/testing/broker-model/topics.ts'
+import { type Bounds, type Counts, isWithin, type Outcome, promised } from './bounds.ts'
 import type { Ring } from './container.ts'
 import type { Change } from './fence-table.ts'
 import { group, kindOf, poisonAttempts, topics } from './sim-relay.ts'
@@ -26,6 +27,8 @@ export class Judge {
   private readonly stopped = new Set<number>()
   private readonly deathsAlone = new Map<string, number>()
   private readonly poisoned = new Set<string>()
+  /** By partition, where it was committed when the faults had ended. */
+  private calmFrom: ReadonlyMap<number, bigint> = new Map()
   private readonly relayedTopic: ModelTopic
 
   constructor(world: World, relayedTopic: ModelTopic) {
@@ -48,6 +51,13 @@ export class Judge {
       const newer = log.contents().filter(({ baseOffset }) => baseOffset >= (known.batches.at(-1)?.nextOffset ?? 0n))
       known.batches.push(...newer)
     }
+  }
+
+  /** Nothing fails from now on. What is still pending may yet be committed; and poison kills in any weather. */
+  calm(): void {
+    const committed = this.relayedTopic.partitions.map(({ partition }) => ({ partition, ...this.committed(partition) }))
+    const known = this.world.plan.source.poison > 0 ? [] : committed.filter(({ isPending }) => !isPending)
+    this.calmFrom = new Map(known.map(({ partition, offset }) => [partition, offset]))
   }
 
   /** What an invocation answered (R12). */
@@ -181,12 +191,17 @@ export class Judge {
     }
   }
 
+  private get mayRepeat(): boolean {
+    return this.world.plan.promise.guarantee !== 'exactly-once'
+  }
+
   /** Per source record, how often each output topic shows it. Finds what must not be visible, and order, on the way. */
   private delivered(place: ReadonlyMap<string, Place>): ReadonlyMap<string, Delivered> {
     const delivered = new Map<string, Delivered>()
     for (const topic of [topics.out, topics.audit, topics.dead]) {
       for (const { partition, log } of this.world.model.topics.find(topic)?.partitions ?? []) {
         const last = new Map<number, bigint>()
+        const seen = new Set<string>()
         for (const { record, value, fate } of judgeRecords(log.contents())) {
           if (fate !== 'committed') continue
           const from = place.get(value)
@@ -194,10 +209,12 @@ export class Judge {
           if (from === undefined) continue
           if (!from.isCommitted) this.fail(`'${value}' was relayed, though its own transaction never committed`)
           const before = last.get(from.partition)
-          if (before !== undefined && from.offset <= before) {
+          const isRepeated = this.mayRepeat && seen.has(value)
+          seen.add(value)
+          if (!isRepeated && before !== undefined && from.offset <= before) {
             this.fail(`${topic}-${partition}@${record.offset} '${value}' is out of order or twice there`)
           }
-          last.set(from.partition, from.offset)
+          if (!isRepeated) last.set(from.partition, from.offset)
           const known = delivered.get(value) ?? { out: 0, audit: 0, dead: 0, code: '' }
           known[topic]++
           const code = record.headers.find(({ key }) => key === deadLetterHeaders.errorCode)?.value
@@ -213,32 +230,37 @@ export class Judge {
     records: readonly JudgedRecord[],
     delivered: ReadonlyMap<string, Delivered>,
   ): void {
+    const { promise, lanes } = this.world.plan
     const committed = this.committed(partition).offset
-    let isBehind = false
-    for (const { value, record, fate } of records) {
-      if (fate !== 'committed') continue
-      const found = delivered.get(value) ?? { out: 0, audit: 0, dead: 0, code: '' }
-      const wanted = this.wanted(value, partition, record.offset, found)
-      const sum = found.out + found.audit + found.dead
-      const isNone = sum === 0 && wanted.out + wanted.audit + wanted.dead > 0
-      // a lane that stopped has relayed a beginning of its source, whatever became of the offsets
-      if (this.stopped.has(partition)) isBehind ||= isNone
-      else isBehind = record.offset >= committed
-      const { out, audit, dead } = isBehind ? { out: 0, audit: 0, dead: 0 } : wanted
-      if (found.out === out && found.audit === audit && found.dead === dead) continue
-      const [has, wants] = [counts(found), counts({ out, audit, dead })]
-      this.fail(`${partition}@${record.offset} '${value}' has ${has}, wanted ${wants}; committed ${committed}`)
+    const outcomes = records
+      .filter(({ fate }) => fate === 'committed')
+      .map(({ value, record }) => this.outcome(value, partition, record.offset, delivered.get(value)))
+    const bounds = promised[promise.guarantee](outcomes, {
+      committed,
+      isStopped: this.stopped.has(partition),
+      windowRecords: lanes.windowRecords,
+      calmFrom: this.calmFrom.get(partition) ?? null,
+    })
+    for (const [index, { value, offset, found }] of outcomes.entries()) {
+      const wants = bounds[index]
+      if (wants === undefined || isWithin(found, wants)) continue
+      this.fail(
+        `${partition}@${offset} '${value}' has ${counts(found)}, wanted ${countsOf(wants)}; committed ${committed}`,
+      )
     }
   }
 
-  private wanted(value: string, partition: number, offset: bigint, found: Delivered): Counts {
-    const kind = kindOf(value)
-    const isTakenForPoison = found.dead > 0 && found.code === 'POISON_RECORD'
+  private outcome(
+    value: string,
+    partition: number,
+    offset: bigint,
+    found: Delivered = undelivered,
+  ): Outcome & { readonly value: string } {
     const deaths = this.deathsAlone.get(`${partition}@${offset}`) ?? 0
-    if (kind === 'poison' || kind === 'rejected') return { out: 0, audit: 0, dead: 1 }
-    if (isTakenForPoison && deaths >= poisonAttempts) return { out: 0, audit: 0, dead: 1 }
-    if (kind === 'dropped') return { out: 0, audit: 0, dead: 0 }
-    return { out: 1, audit: kind === 'twice' ? 1 : 0, dead: 0 }
+    const isTakenForPoison = found.dead > 0 && found.code === 'POISON_RECORD' && deaths >= poisonAttempts
+    const usual = usualOf(value)
+    const possible = isTakenForPoison ? { ...usual, dead: 1 } : usual
+    return { value, offset, found, wanted: isTakenForPoison ? deadLetter : usual, possible }
   }
 
   private archiveOf(partition: number) {
@@ -257,14 +279,24 @@ interface Place {
   readonly isCommitted: boolean
 }
 
-interface Counts {
+interface Delivered {
   out: number
   audit: number
   dead: number
-}
-
-interface Delivered extends Counts {
   readonly code: string
 }
 
+const undelivered: Delivered = { out: 0, audit: 0, dead: 0, code: '' }
+const deadLetter: Counts = { out: 0, audit: 0, dead: 1 }
+
+/** What the relay makes of a record that is not taken for poison. */
+function usualOf(value: string): Counts {
+  const kind = kindOf(value)
+  if (kind === 'poison' || kind === 'rejected') return deadLetter
+  if (kind === 'dropped') return { out: 0, audit: 0, dead: 0 }
+  return { out: 1, audit: kind === 'twice' ? 1 : 0, dead: 0 }
+}
+
 const counts = ({ out, audit, dead }: Counts): string => `out ${out}, audit ${audit}, dead ${dead}`
+const countsOf = ({ least, most }: Bounds): string =>
+  least === most ? counts(least) : `at least ${counts(least)}, at most ${counts(most)}`

@@ -1,4 +1,5 @@
 import { Dice } from './dice.ts'
+import { type PromisePlan, promiseOf, suited } from './promises.ts'
 
 /** All that one seed decides before anything runs: the shape of the world and how hostile each part of it is. */
 export interface Plan {
@@ -6,6 +7,7 @@ export interface Plan {
   /** Which generation of brokers: 2 as Kafka 4.x, 1 as 3.x. */
   readonly protocol: 1 | 2
   readonly nodes: 1 | 3
+  readonly promise: PromisePlan
   readonly lanes: LanesPlan
   readonly timing: TimingPlan
   readonly source: SourcePlan
@@ -134,10 +136,11 @@ const provocations: readonly Exclude<Provocation, 'none'>[] = [
 export function planOf(seed: number): Plan {
   const dice = new Dice(seed).fork('plan')
   const partitionsPerLane = dice.pick([1, 1, 1, 2])
-  return {
+  return suited({
     seed,
     protocol: dice.pick([1, 2]),
     nodes: dice.pick([1, 3]),
+    promise: promiseOf(dice.fork('promise')),
     lanes: {
       sourcePartitions: partitionsPerLane * dice.pick([1, 1, 2]),
       partitionsPerLane,
@@ -153,7 +156,7 @@ export function planOf(seed: number): Plan {
     brokers: brokers(dice),
     workMs: dice.between(15_000, 40_000),
     provocation: dice.chance(0.4) ? dice.pick(provocations) : 'none',
-  }
+  })
 }
 
 /** Most runs have some of the faults, and hard: all at once would leave nothing that goes right (swarm testing). */

@@ -2,7 +2,7 @@ import { string } from '../../lib/codecs/string.ts'
 import { defineRelay } from '../../lib/relay/definition/define-relay.ts'
 import { topic } from '../../lib/relay/definition/topic.ts'
 import { commitGroup, transactionalId } from '../../lib/transaction/ids.ts'
-import type { LanesPlan } from './plan.ts'
+import type { LanesPlan, Plan } from './plan.ts'
 
 /**
  * What the records of a simulation say of themselves: `kind-partition-number`. The kind decides what the relay makes of
@@ -32,8 +32,8 @@ export function lanePartitions(id: string, { sourcePartitions, partitionsPerLane
 /** Deaths alone after which a record is taken for poison. */
 export const poisonAttempts = 3
 
-export function simRelay({ partitionsPerLane, windowRecords }: LanesPlan) {
-  return defineRelay({
+export function simRelay({ lanes: { partitionsPerLane, windowRecords }, promise: { guarantee, read } }: Plan) {
+  const relay = defineRelay({
     name: relayName,
     source: topic(topics.source, string(), { key: string() }),
     outputs: { out: topic(topics.out, string()), audit: topic(topics.audit, string()) },
@@ -42,6 +42,7 @@ export function simRelay({ partitionsPerLane, windowRecords }: LanesPlan) {
     poisonAttempts,
     window: { records: windowRecords },
     commitEveryMs: 200,
+    guarantee,
     transform(record, { emit }) {
       const kind = kindOf(record.value)
       if (kind === 'rejected') throw new Error('this record never passes')
@@ -51,4 +52,5 @@ export function simRelay({ partitionsPerLane, windowRecords }: LanesPlan) {
       if (kind === 'twice') emit.audit(record.value, options)
     },
   })
+  return { ...relay, read }
 }

@@ -130,6 +130,7 @@ async function idle({ clock, dice, fences, functions, journal, judge, model }: W
 export async function drain({ clock, functions, journal, judge, weather }: World): Promise<void> {
   weather.isRough = false
   await functions.idle()
+  judge.calm()
   journal.note('world', 'all is well again')
   let position = judge.position
   for (let round = 1; round <= drainRoundsMax; round++) {

@@ -5,6 +5,7 @@ import { ClusterModel } from '../../lib/testing/broker-model/cluster-model.ts'
 import type { GroupCoordinator } from '../../lib/testing/broker-model/group-coordinator.ts'
 import { VirtualClock } from '../../lib/testing/virtual-clock.ts'
 import { SimEffects } from './brokers.ts'
+import type { Ring } from './container.ts'
 import { Dice } from './dice.ts'
 import { FenceTable, type FenceWeather } from './fence-table.ts'
 import { SimFunctions } from './functions.ts'
@@ -20,6 +21,7 @@ export interface Sabotage {
   transport?(transport: Transport, world: World): Transport
   cluster?(cluster: Cluster, world: World): Cluster
   fences?(store: FenceStore, world: World): FenceStore
+  ring?(ring: Ring): Ring
 }
 
 /** Everything around the engine: brokers, table, functions, time and chance, made from one plan. */

@@ -22,7 +22,7 @@ export interface Emission {
 /** `emit` as the runner makes it; its typed face is `Emit`. */
 export type BoundEmit = Readonly<Record<string, (value: unknown, options?: EmitOptions) => void>>
 
-const nothing: Emission[] = []
+const none: Emission[] = []
 
 /**
  * One call of a transform and what it emitted. Each call has an `emit` of its own, so that work which was not awaited
@@ -30,7 +30,7 @@ const nothing: Emission[] = []
  * the output is missing from a window that may have been committed.
  */
 export class TransformCall {
-  #emissions: Emission[] = nothing
+  #emissions: Emission[] = none
   #state: 'running' | 'finished' | 'given up' = 'running'
   readonly #onLateEmit: (error: RelayError) => void
 
@@ -40,8 +40,8 @@ export class TransformCall {
 
   add(emission: Emission): void {
     if (this.#state !== 'running') throw this.#tooLate(emission)
-    if (this.#emissions === nothing) this.#emissions = [emission] // most emit once: a pushed-to array has room for 17
-    else this.#emissions.push(emission)
+    if (this.#emissions.length > 0) this.#emissions.push(emission)
+    else this.#emissions = [emission] // most emit once, and an empty array that is pushed to takes room for 17
   }
 
   get emissions(): readonly Emission[] {

@@ -70,6 +70,12 @@ test('only the function behind a provisioned mapping reports lane by lane', () =
   expect(trueFor('partialFailures')).toEqual(['quick'])
 })
 
+test('weak topics are accepted by every function of a deployment that says so, and by none otherwise', () => {
+  const accepting = (given: object) => functionsOf(given).map(({ config }) => config.acceptWeakTopics)
+  expect(new Set(accepting({ acceptWeakTopics: true }))).toEqual(new Set([true]))
+  expect(new Set(accepting({}))).toEqual(new Set([false]))
+})
+
 test('a transaction outlasts its function by a minute, so that readers wait no longer than that for a dead one', () => {
   for (const { config, timeoutMs } of functionsOf({})) expect(config.transactionTimeoutMs - timeoutMs).toBe(60_000)
 })

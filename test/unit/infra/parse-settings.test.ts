@@ -17,7 +17,13 @@ const withRelay = (relay: object) => ({ ...leastSettings, relays: { delays: rela
 
 test('prefix, brokers and the name of a relay are enough', () => {
   const settings = parseSettings(leastSettings)
-  expect(settings).toMatchObject({ protect: true, alarms: true, dashboard: true, sweep: 900_000 })
+  expect(settings).toMatchObject({
+    protect: true,
+    acceptWeakTopics: false,
+    alarms: true,
+    dashboard: true,
+    sweep: 900_000,
+  })
   expect(settings.relays.delays).toMatchObject({ latency: 5_000, timeout: 60_000, memory: 512 })
 })
 
@@ -35,6 +41,7 @@ describe('what is refused', () => {
     ['auth', { ...leastSettings, auth: { scram512: 'relay', plain: 'relay' } }],
     ['auth.scram512', { ...leastSettings, auth: { scram512: 'relay' } }],
     ['msk', { ...leastSettings, msk: 'my-cluster' }],
+    ['acceptWeakTopics', { ...leastSettings, acceptWeakTopics: 'true' }],
     ['vpc.subnetIds', { ...leastSettings, vpc: { subnetIds: [], securityGroupIds: ['sg-1'] } }],
     ['alarms.topic', { ...leastSettings, alarms: { topic: 'on-call' } }],
     ['relays', { ...leastSettings, relays: {} }],

@@ -77,6 +77,12 @@ test('a filter is warned of: what it lets pass by does not ring', async () => {
   expect(await described(service(settings))).toEqual([])
 })
 
+test('weak topics that are accepted are warned of, in the stage in which they are', async () => {
+  expect(await described(service({ ...settings, acceptWeakTopics: true }))).toEqual([
+    expect.stringMatching(/acceptWeakTopics: .*stage dev .*single broker/),
+  ])
+})
+
 test.each([
   ['a function of the same key', { functions: { 'dotted-sweep': {} } }, /functions\.dotted-sweep .*rename/],
   ['a resource of the same id', { resources: { Resources: { FenceTable: {} } } }, /resources\.Resources\.FenceTable/],

@@ -37,6 +37,11 @@ describe('what a deployment is refused for, before anything is deployed', () => 
     ])
   })
 
+  test('weak topics accepted by a variable, past the warning', () => {
+    const problems = planProblems(relay({ environment: { FENCEPOST_ACCEPT_WEAK_TOPICS: 'true' } }))
+    expect(problems).toMatchObject([{ fix: 'set acceptWeakTopics of custom.fencepost instead' }])
+  })
+
   test('pollers without provisioned mode', () => {
     expect(pathsOf(relay({ latency: '5s', pollers: { min: 1 } }))).toEqual(['relays.delays.pollers'])
   })
