@@ -4,10 +4,14 @@ import { type ExpectedRecords, type History, standing } from './history.ts'
 export interface Matching {
   /** For each output partition, for each delivered record: index of the expected record that it is, or one of `meaning`. */
   readonly meanings: readonly Int32Array[]
+  /** For each output partition: before this delivered record, outputs of records older than the range may stand. */
+  readonly olderUntil: readonly number[]
   /** For each expected record: 1 when it was delivered. */
   readonly isDelivered: Uint8Array
   /** For each expected record: 1 when no order can be told of it, because it has equals of which it cannot be told apart. */
   readonly isOrderUnknown: Uint8Array
+  /** For each expected record: 1 when another source partition gives its equal, so that nobody can tell whose is whose. */
+  readonly isSourceUnknown: Uint8Array
 }
 
 export const meaning = {
@@ -15,6 +19,8 @@ export const meaning = {
   duplicate: -1,
   /** Nothing in the source gives it. */
   unexplained: -2,
+  /** One more than were expected, where the output of an equal record older than the range may stand. */
+  duplicateOrOlder: -3,
 } as const
 
 const none = -1
@@ -22,47 +28,78 @@ const none = -1
 /**
  * Pairs what was delivered with what was expected. Records of equal content are interchangeable: the first that was
  * delivered is taken for the first that was expected, and so on, those that must be there before those that only may be.
+ * Where some are missing it is the first of them, which retention takes first.
  *
  * So a loss and a duplicate are told exactly. The order of equals is told unless one of them is missing or surplus, or
  * they come from several source partitions: then whichever is where cannot be known.
  */
-export function matchRecords({ expected, outputs }: History): Matching {
+export function matchRecords(history: History): Matching {
+  const { expected, outputs } = history
   const equals = chainEquals(expected)
-  const pairing = new Pairing(expected, equals)
-  const meanings = outputs.map(({ delivered: { high, low } }) => {
-    const found = new Int32Array(high.length)
-    for (let at = 0; at < found.length; at++) found[at] = pairing.take(equals.find(high[at] ?? 0, low[at] ?? 0))
-    return found
-  })
-  return { meanings, isDelivered: pairing.isDelivered, isOrderUnknown: pairing.findOrderUnknown() }
+  const meanings = outputs.map(({ delivered: { high, low } }) => high.map((one, at) => equals.find(one, low[at] ?? 0)))
+  const pairing = new Pairing(expected, equals, meanings)
+  const older = new OlderOutputs(history, meanings, (head) => pairing.isCertain(head))
+  for (const [output, found] of meanings.entries()) {
+    for (let at = 0; at < found.length; at++) {
+      const head = found[at] ?? none
+      const mayBeOlder = head !== none && at < older.until(output, pairing.sourceOf(head))
+      found[at] = pairing.take(head, mayBeOlder)
+    }
+  }
+  return {
+    meanings,
+    olderUntil: meanings.map((_, output) => older.until(output, null)),
+    isDelivered: pairing.isDelivered,
+    isOrderUnknown: pairing.findOrderUnknown(),
+    isSourceUnknown: pairing.isSourceUnknown,
+  }
 }
 
 class Pairing {
   readonly isDelivered: Uint8Array
+  readonly isSourceUnknown: Uint8Array
   private readonly expected: ExpectedRecords
   private readonly equals: Equals
   /** For the head of a chain: its next record to be paired, or none. */
   private readonly unpaired: Int32Array
-  /** For the head of a chain: 1 when more were delivered than expected. */
+  /** For the head of a chain: how many more were delivered than are committed; counts down where older ones may stand. */
+  private readonly surplus: Int32Array
   private readonly isSurplus: Uint8Array
 
-  constructor(expected: ExpectedRecords, equals: Equals) {
+  /** `found` has the head of its chain for each delivered record. */
+  constructor(expected: ExpectedRecords, equals: Equals, found: readonly Int32Array[]) {
     const count = expected.high.length
     this.expected = expected
     this.equals = equals
     this.isDelivered = new Uint8Array(count)
-    this.isSurplus = new Uint8Array(count)
+    this.isSourceUnknown = new Uint8Array(count)
     this.unpaired = new Int32Array(count)
-    for (let index = 0; index < count; index++) this.unpaired[index] = index
+    this.surplus = new Int32Array(count)
+    this.isSurplus = new Uint8Array(count)
+    for (const heads of found)
+      for (const head of heads) if (head !== none) this.surplus[head] = (this.surplus[head] ?? 0) + 1
+    for (const head of equals.heads) if (head !== none) this.weigh(head)
   }
 
-  take(head: number): number {
+  /** Whether each delivered record of this chain is known to be one of the range, and of which source partition. */
+  isCertain(head: number): boolean {
+    return this.isSurplus[head] === 0 && this.isSourceUnknown[head] === 0
+  }
+
+  /** Index of the source partition that gives the chain; null when there are several. */
+  sourceOf(head: number): number | null {
+    return this.isSourceUnknown[head] === 1 ? null : (this.expected.source[head] ?? 0)
+  }
+
+  take(head: number, mayBeOlder: boolean): number {
     if (head === none) return meaning.unexplained
-    const index = this.unpaired[head] ?? none
-    if (index === none) {
-      this.isSurplus[head] = 1
-      return meaning.duplicate
+    const surplus = this.surplus[head] ?? 0
+    if (mayBeOlder && surplus > 0) {
+      this.surplus[head] = surplus - 1
+      return meaning.duplicateOrOlder
     }
+    const index = this.unpaired[head] ?? none
+    if (index === none) return meaning.duplicate
     this.unpaired[head] = this.equals.next[index] ?? none
     this.isDelivered[index] = 1
     return index
@@ -77,11 +114,28 @@ class Pairing {
     return isUnknown
   }
 
-  private isOrderKnown(head: number): boolean {
+  /** Compares how many of a chain were delivered, so far in `surplus`, with how many are committed. */
+  private weigh(head: number): void {
     const { source, standing: standings } = this.expected
-    if (this.isSurplus[head] === 1) return false
+    const delivered = this.surplus[head] ?? 0
+    let [required, committed, isSourceUnknown] = [0, 0, false]
     for (const index of this.chain(head)) {
-      if (source[index] !== source[head]) return false
+      if (standings[index] === standing.required) required++
+      if (standings[index] !== standing.ahead) committed++
+      if (source[index] !== source[head]) isSourceUnknown = true
+    }
+    this.surplus[head] = Math.max(0, delivered - committed)
+    this.isSurplus[head] = delivered > committed ? 1 : 0
+    let first = head
+    for (let missing = required - delivered; missing > 0; missing--) first = this.equals.next[first] ?? none
+    this.unpaired[head] = first
+    if (isSourceUnknown) for (const index of this.chain(head)) this.isSourceUnknown[index] = 1
+  }
+
+  private isOrderKnown(head: number): boolean {
+    if (!this.isCertain(head)) return false
+    const { standing: standings } = this.expected
+    for (const index of this.chain(head)) {
       if (this.isDelivered[index] === 0 && standings[index] === standing.required) return false
     }
     return true
@@ -89,6 +143,35 @@ class Pairing {
 
   private *chain(head: number): Generator<number> {
     for (let index = head; index !== none; index = this.equals.next[index] ?? none) yield index
+  }
+}
+
+/**
+ * Where outputs of records before the range may stand: a source partition's are in order, so that behind the first output
+ * that is certainly of the range there is none.
+ */
+class OlderOutputs {
+  /** For each output partition and source partition. */
+  private readonly untils: readonly (readonly number[])[]
+
+  constructor({ sources, expected }: History, heads: readonly Int32Array[], isCertain: (head: number) => boolean) {
+    const waits = sources.map(({ before }) => before !== 'start')
+    this.untils = heads.map((found) => {
+      const untils = waits.map((isWaiting) => (isWaiting ? found.length : 0))
+      const waiting = new Set([...untils.keys()].filter((source) => waits[source]))
+      for (let at = 0; at < found.length && waiting.size > 0; at++) {
+        const head = found[at] ?? none
+        if (head === none || !isCertain(head) || !waiting.delete(expected.source[head] ?? 0)) continue
+        untils[expected.source[head] ?? 0] = at
+      }
+      return untils
+    })
+  }
+
+  /** Index of a delivered record; `source` is null for whichever. */
+  until(output: number, source: number | null): number {
+    const untils = this.untils[output] ?? []
+    return source === null ? Math.max(0, ...untils) : (untils[source] ?? 0)
   }
 }
 

@@ -15,20 +15,23 @@ export type Excuse =
 /** Calls back with each expected record that must be there and is not; `excuse` is null for a loss. */
 export function eachMissing(
   history: History,
-  { isDelivered }: Matching,
+  matching: Matching,
   missing: (index: number, excuse: Excuse | null) => void,
 ): void {
   const { expected } = history
-  const excuseOf = excuses(history, isDelivered)
+  const { isDelivered } = matching
+  const excuseOf = excuses(history, matching)
   for (let index = 0; index < isDelivered.length; index++) {
     if (isDelivered[index] === 1 || expected.standing[index] !== standing.required) continue
     missing(index, excuseOf(index))
   }
 }
 
-function excuses(history: History, isDelivered: Uint8Array): (index: number) => Excuse | null {
+function excuses(history: History, matching: Matching): (index: number) => Excuse | null {
   const { expected, outputs, sources } = history
-  const first = firstDelivered(history, isDelivered)
+  const { isSourceUnknown } = matching
+  const first = firstDelivered(history, matching)
+  const isAnyStartUnknown = sources.some(isStartUnknown)
   const anywhere = knowledgeOf(outputs)
   const knowledge = outputs.map((log) => knowledgeOf([log]))
   return (index) => {
@@ -37,8 +40,10 @@ function excuses(history: History, isDelivered: Uint8Array): (index: number) => 
     const { isHeldBack, isCompacted, isCut } = knowledge[output] ?? anywhere
     if (isHeldBack) return 'held back'
     if (isCompacted) return 'compacted'
-    if (isCut && index < first.at(source, output)) return 'expired'
-    if (isStartUnknown(sources[source]) && index < first.ofSource(source)) return 'before the start'
+    const isAnyones = isSourceUnknown[index] === 1
+    if (isCut && (isAnyones || index < first.at(source, output))) return 'expired'
+    if (isAnyones ? isAnyStartUnknown : isStartUnknown(sources[source]) && index < first.ofSource(source))
+      return 'before the start'
     return null
   }
 }
@@ -56,14 +61,14 @@ const knowledgeOf = (outputs: readonly OutputLog[]) => ({
 
 const isStartUnknown = (source: SourceLog | undefined): boolean => source?.before === 'unknown start'
 
-/** The first delivered record of each source partition, in each output partition and in all. */
-function firstDelivered({ expected, outputs, sources }: History, isDelivered: Uint8Array) {
+/** The first record that is known to be of a source partition, in each output partition and in all. */
+function firstDelivered({ expected, outputs, sources }: History, { isDelivered, isSourceUnknown }: Matching) {
   const nothing = isDelivered.length
   const firstAt = new Int32Array(sources.length * (outputs.length + 1)).fill(nothing)
   const first = new Int32Array(sources.length).fill(nothing)
   const cell = (source: number, output: number) => source * (outputs.length + 1) + output + 1
   for (let index = nothing - 1; index >= 0; index--) {
-    if (isDelivered[index] === 0) continue
+    if (isDelivered[index] === 0 || isSourceUnknown[index] === 1) continue
     const source = expected.source[index] ?? 0
     firstAt[cell(source, expected.output[index] ?? -1)] = index
     first[source] = index

@@ -85,6 +85,27 @@ export const rightHistories: readonly (readonly [title: string, made: HistoryMad
       ],
     }),
   ],
+  [
+    'equal records of two lanes, each written by its own producer',
+    {
+      sources: [{ gives: ['a', 'x'] }, { gives: ['x', 'b'] }],
+      outputs: [
+        {
+          shows: [
+            ['x', 0],
+            ['a', 1],
+            ['x', 1],
+            ['b', 2],
+          ],
+          transactions: [
+            transaction({ producerId: producerOf(1), visible: 1 }),
+            transaction({ visible: 2 }),
+            transaction({ producerId: producerOf(1), producerEpoch: 1, visible: 1 }),
+          ],
+        },
+      ],
+    },
+  ],
   ['one transaction in three aborted', aborts(20, 10)],
   ['most of a few transactions aborted', aborts(1, 9)],
 ]
@@ -282,6 +303,68 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     'a compacted output',
     one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], isCompacted: true }] }),
     ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'retention has cut the first of two equal outputs',
+    {
+      sources: [{ gives: ['a', 'a', 'b'] }],
+      outputs: [{ shows: ['a', 'b'], logStart: 5n, from: 5n, until: 7n, end: 7n }],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'retention has cut one of two equal outputs of two source partitions',
+    {
+      sources: [{ gives: ['a', 'x'] }, { gives: ['x', 'y'] }],
+      outputs: [
+        {
+          shows: ['a', 'x', ['y', 1]],
+          logStart: 5n,
+          from: 5n,
+          until: 8n,
+          end: 8n,
+          transactions: [transaction({ visible: 2 }), transaction({ producerId: producerOf(1), visible: 1 })],
+        },
+      ],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'an equal of another source partition says nothing of where retention has cut',
+    {
+      sources: [{ gives: ['x'] }, { gives: ['x', 'b', 'c'] }],
+      outputs: [
+        {
+          shows: ['x', ['c', 1]],
+          logStart: 5n,
+          from: 5n,
+          until: 7n,
+          end: 7n,
+          transactions: [transaction({ visible: 1 }), transaction({ producerId: producerOf(1), visible: 1 })],
+        },
+      ],
+    },
+    ['count unproven 2', 'unseen unproven 2'],
+  ],
+  [
+    'the relay started behind the first of two equal records, at an event that nobody remembers',
+    { sources: [{ gives: ['x', 'x', 'b'], before: 'unknown start' }], outputs: [{ shows: ['x', 'b'] }] },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'an output may be a copy, or of an equal record that retention has cut',
+    { sources: [{ gives: ['x', 'z'], before: 'older' }], outputs: [{ shows: ['x', 'y', 'x', 'z'] }] },
+    ['duplicated unproven 1', 'foreign noted 1'],
+  ],
+  [
+    'behind the first one that is known, a copy is a copy',
+    { sources: [{ gives: ['a', 'x', 'z'], before: 'older' }], outputs: [{ shows: ['a', 'x', 'x', 'z'] }] },
+    ['count violated 1', 'duplicated violated 1'],
+  ],
+  [
+    'the output of a record that retention has cut is not that of an equal one which is not relayed yet',
+    { sources: [{ gives: ['a', 'x'], committed: 1n, before: 'older' }], outputs: [{ shows: ['x', 'a'] }] },
+    ['duplicated unproven 1', 'lag noted 1'],
   ],
   [
     'outputs of source records that retention has cut stand first',

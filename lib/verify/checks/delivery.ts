@@ -13,7 +13,8 @@ export function recordCount(history: History, { meanings }: Matching): Finding {
   const required = countOf(standings, standing.required)
   const most = required + countOf(standings, standing.allowed)
   const visible = history.outputs.reduce((all, { delivered }) => all + delivered.high.length, 0)
-  const delivered = visible - meanings.reduce((all, found) => all + countOf(found, meaning.unexplained), 0)
+  const strange = [meaning.unexplained, meaning.duplicateOrOlder]
+  const delivered = visible - strange.reduce((all, one) => all + sum(meanings.map((found) => countOf(found, one))), 0)
   const count = Math.max(required - delivered, delivered - most, 0)
   const detail = `${figure(required)} expected, ${figure(delivered)} visible`
   return {
@@ -32,6 +33,8 @@ function countStatus(history: History, missing: number, surplus: number): Findin
   if (guarantee === 'none') return 'noted'
   return mayHide(history) ? 'unproven' : 'violated'
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 function countOf(numbers: Int32Array | Uint8Array, wanted: number): number {
   let count = 0
@@ -81,21 +84,29 @@ export function unseenRecords(history: History, matching: Matching): Finding {
   )
 }
 
-/** 4. Duplicated: more copies of an output are visible than the source gives, whoever wrote them. */
+/**
+ * 4. Duplicated: more copies of an output are visible than the source gives, whoever wrote them. It cannot be told where
+ * the copy may be the output of an equal record before the range.
+ */
 export function duplicatedRecords(history: History, { meanings }: Matching): Finding {
-  const places = new Places()
+  const [copies, doubtful] = [new Places(), new Places()]
   for (const [output, found] of meanings.entries()) {
     for (let at = 0; at < found.length; at++) {
-      if (found[at] === meaning.duplicate) places.add(() => deliveredPlace(history, output, at))
+      if (found[at] === meaning.duplicate) copies.add(() => deliveredPlace(history, output, at))
+      if (found[at] === meaning.duplicateOrOlder) doubtful.add(() => deliveredPlace(history, output, at))
     }
   }
-  const status = history.guarantee === 'exactly-once' ? 'violated' : 'noted'
-  return places.finding(
-    'duplicated',
-    status,
-    'no output is there more often than the source gives it',
-    (count) => `${plural(count, 'output')} too many`,
-  )
+  const [certain, uncertain] =
+    history.guarantee === 'exactly-once' ? (['violated', 'unproven'] as const) : (['noted', 'noted'] as const)
+  const held = 'no output is there more often than the source gives it'
+  return copies.count > 0
+    ? copies.finding('duplicated', certain, held, (count) => `${plural(count, 'output')} too many`)
+    : doubtful.finding(
+        'duplicated',
+        uncertain,
+        held,
+        (count) => `${plural(count, 'output')} too many, or of equal records that the source has no more`,
+      )
 }
 
 /**

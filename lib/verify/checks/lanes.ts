@@ -1,4 +1,4 @@
-import { findAuthors, lanesOf } from '../authors.ts'
+import { findAuthors, lanesOf, unknownLane } from '../authors.ts'
 import { type Finding, Places, plural } from '../finding.ts'
 import type { History, LogTransaction } from '../history.ts'
 import type { Matching } from '../match.ts'
@@ -15,9 +15,8 @@ export function overlappingSessions(history: History, matching: Matching): Findi
     for (const [producerId, lanes] of findAuthors(history, matching)) {
       if (lanes.size > 1) places.add(() => `producer ${producerId} wrote for ${[...lanes].join(' and ')}`)
     }
-    for (const [output, { topic, partition, delivered, transactions }] of history.outputs.entries()) {
-      const found = matching.meanings[output] ?? new Int32Array()
-      const lanes = lanesOf(history, found, delivered.transaction, transactions.length)
+    for (const [output, { topic, partition, transactions }] of history.outputs.entries()) {
+      const lanes = lanesOf(history, matching, output)
       for (const problem of [...fallingEpochs(transactions), ...returningProducers(transactions, lanes)]) {
         places.add(() => `${topic}/${partition}/${problem}`)
       }
@@ -47,7 +46,7 @@ function returningProducers(transactions: readonly LogTransaction[], lanes: read
   const followed = new Set<bigint>()
   return transactions.flatMap(({ producerId, firstOffset }, index) => {
     const lane = lanes[index] ?? null
-    if (lane === null) return []
+    if (lane === null || lane === unknownLane) return []
     const before = current.get(lane)
     if (before !== undefined && before !== producerId) followed.add(before)
     current.set(lane, producerId)

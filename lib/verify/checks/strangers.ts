@@ -44,15 +44,15 @@ export function foreignRecords(history: History, matching: Matching): Finding {
 
 function eachUnexplained(
   history: History,
-  { meanings }: Matching,
+  { meanings, olderUntil }: Matching,
   authors: Authors,
   found: (output: number, at: number, isOurs: boolean, mayBeOlder: boolean) => void,
 ): void {
   for (const [output, log] of history.outputs.entries()) {
     const here = meanings[output] ?? new Int32Array()
-    const olderUntil = olderBefore(history, here)
     for (let at = 0; at < here.length; at++) {
-      if (here[at] === meaning.unexplained) found(output, at, isOurs(history, log, at, authors), at < olderUntil)
+      if (here[at] === meaning.unexplained)
+        found(output, at, isOurs(history, log, at, authors), at < (olderUntil[output] ?? 0))
     }
   }
 }
@@ -61,16 +61,4 @@ function eachUnexplained(
 function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, at: number, authors: Authors): boolean {
   const transaction = transactions[delivered.transaction[at] ?? -1]
   return transaction === undefined ? guarantee !== 'exactly-once' : authors.has(transaction.producerId)
-}
-
-/** Index of the first delivered record before which outputs of records older than the range may stand. */
-function olderBefore({ sources, expected }: History, meanings: Int32Array): number {
-  const waiting = new Set<number>()
-  for (const [source, { before }] of sources.entries()) if (before !== 'start') waiting.add(source)
-  for (let at = 0; at < meanings.length && waiting.size > 0; at++) {
-    const index = meanings[at] ?? -1
-    if (index < 0 || !waiting.delete(expected.source[index] ?? 0)) continue
-    if (waiting.size === 0) return at
-  }
-  return waiting.size === 0 ? 0 : meanings.length
 }
