@@ -1,16 +1,27 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware'
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware'
 import middy from '@middy/core'
 import type { Context } from 'aws-lambda'
 import type { Container } from './container.ts'
 
-/** A handler as Lambda calls it: logs carry the request, metrics are flushed even when the invocation fails. */
+/**
+ * A handler as Lambda calls it: logs carry the request, metrics are flushed even when the invocation fails. What it fails
+ * with is logged whole, because Lambda leaves out the cause.
+ */
 export function lambdaHandler<Answer>(
   { logger, metrics }: Container,
   handle: (event: unknown, context: Context) => Promise<Answer>,
 ) {
+  const flush = (): void => {
+    if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics() // a warning, where there are none
+  }
   return middy<unknown, Answer>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
-    .use(logMetrics(metrics))
+    .use({
+      after: flush,
+      onError({ error }) {
+        logger.error('invocation failed', { error })
+        flush()
+      },
+    })
     .handler(handle)
 }
