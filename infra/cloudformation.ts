@@ -4,7 +4,6 @@ export type Value = string | number | boolean | readonly Value[] | { readonly [n
 export interface Resource {
   readonly Type: string
   readonly Properties: Readonly<Record<string, Value>>
-  readonly DependsOn?: readonly string[]
   readonly DeletionPolicy?: 'Delete' | 'Retain'
   readonly UpdateReplacePolicy?: 'Delete' | 'Retain'
 }

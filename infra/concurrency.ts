@@ -1,5 +1,5 @@
 import { seconds } from '../lib/units.ts'
-import type { DeploymentPlan } from './plan.ts'
+import type { DeploymentPlan, FunctionPlan } from './plan.ts'
 
 /** What a cluster allows, as its service states it (docs/operations/limits.md). */
 export interface ClusterLimits {
@@ -29,6 +29,19 @@ export function maxConcurrency({ connectionsPerBroker, connectionsPerSecond, sha
   return Math.max(1, Math.floor(containers / relays) - containersBesideBells)
 }
 
+/** Of the 1,000 that an account has unless it was raised, 100 stay unreserved: Lambda refuses more. */
+const reservableByDefault = 900
+
 /** undefined: nothing is known of the cluster's limits. */
 export const concurrencyAllowed = ({ limits, relays }: DeploymentPlan): number | undefined =>
   limits && maxConcurrency(limits, relays.length)
+
+/** What is reserved for a bell whose relay says no number: no more than can ever run, where a schedule rings. */
+export function concurrencyReserved(plan: DeploymentPlan, bell: FunctionPlan): number | undefined {
+  const allowed = concurrencyAllowed(plan)
+  if (allowed === undefined) return undefined
+  const { everyMinutes, timeoutSeconds } = bell
+  const overlapping =
+    everyMinutes === null ? Number.POSITIVE_INFINITY : Math.ceil(timeoutSeconds / (everyMinutes * 60)) + 1
+  return Math.min(allowed, overlapping, Math.floor(reservableByDefault / plan.relays.length))
+}

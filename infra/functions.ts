@@ -1,5 +1,5 @@
 import { sub, type Value } from './cloudformation.ts'
-import { concurrencyAllowed } from './concurrency.ts'
+import { concurrencyReserved } from './concurrency.ts'
 import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
 import { functionEnvironment } from './resources/environment.ts'
 import { roleId } from './resources/roles.ts'
@@ -38,10 +38,10 @@ export function serverlessFunctions(plan: DeploymentPlan): Record<string, Server
 }
 
 function serverlessFunction(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPlan): ServerlessFunction {
-  const limit = one.role === 'bell' ? (relay.concurrency ?? concurrencyAllowed(plan)) : undefined
+  const limit = one.role === 'bell' ? (relay.concurrency ?? concurrencyReserved(plan, one)) : undefined
   return {
     name: one.name,
-    description: `${relay.facts.name} (${relay.facts.sourceTopic}): ${about[one.entry]}`,
+    description: `${relay.facts.name}: ${about[one.entry]}`,
     handler: 'index.handler',
     runtime: 'nodejs24.x',
     architecture: 'arm64',

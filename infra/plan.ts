@@ -119,5 +119,7 @@ function planRelay(name: string, settings: RelaySettings, facts: RelayFacts, aro
   }
 }
 
+export const isMapped = ({ trigger }: RelayPlan): boolean => trigger.kind === 'events' || trigger.kind === 'provisioned'
+
 /** Where a relay is unless its settings say otherwise. */
 export const moduleOf = (name: string, module: string | undefined): string => module ?? `relays/${name}.ts`

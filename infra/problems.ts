@@ -4,16 +4,18 @@ import { settings as engineSettings } from '../lib/relay/config/settings.ts'
 import { seconds } from '../lib/units.ts'
 import { idPart } from './cloudformation.ts'
 import { concurrencyAllowed } from './concurrency.ts'
-import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
+import { type DeploymentPlan, type FunctionPlan, isMapped, type RelayPlan } from './plan.ts'
 
 const functionNameCharactersMax = 64
 const consumerGroupCharactersMax = 200
+const mappingBrokersMax = 10
 
 /** What is wrong with a plan although each setting is fine: found at packaging, before anything is deployed. */
 export function planProblems(plan: DeploymentPlan): Problem[] {
   return [
     ...securityProblems(plan),
     ...clashes(plan),
+    ...tooManyBrokers(plan),
     ...plan.relays.flatMap((relay) => [...relayProblems(relay), ...tooMany(plan, relay)]),
   ]
 }
@@ -23,6 +25,7 @@ function relayProblems(relay: RelayPlan): Problem[] {
   return [
     ...relay.functions.flatMap((one) => functionProblems(path, relay, one)),
     ...Object.keys(relay.environment).flatMap((name) => wrongIf(decided.has(name), overruled(path, name))),
+    ...Object.keys(relay.environment).flatMap((name) => wrongIf(secretTexts.has(name), shownToMany(path, name))),
     ...wrongIf(relay.pollers !== undefined && relay.trigger.kind !== 'provisioned', {
       path: `${path}.pollers`,
       found: `set for the trigger '${relay.trigger.kind}'`,
@@ -69,6 +72,27 @@ const overruled = (path: string, name: string): Problem => ({
   fix: name === acceptWeakTopics.env ? 'set acceptWeakTopics of custom.fencepost instead' : 'remove it',
 })
 
+const secretTexts: ReadonlySet<string> = new Set(
+  Object.values(engineSettings).flatMap(({ env, ...setting }) => ('secret' in setting ? [env] : [])),
+)
+
+const shownToMany = (path: string, name: string): Problem => ({
+  path: `${path}.environment.${name}`,
+  found: 'a secret as text (not shown)',
+  wanted: 'nothing: whoever may read the template or the function would read it',
+  fix: 'keep it in Secrets Manager, and name it in auth or in a variable that ends in _SECRET',
+})
+
+function tooManyBrokers({ brokers, msk, relays }: DeploymentPlan): Problem[] {
+  const given = 'ssm' in brokers ? 0 : brokers.length
+  return wrongIf(given > mappingBrokersMax && msk === undefined && relays.some(isMapped), {
+    path: 'brokers',
+    found: `${given} addresses`,
+    wanted: `at most ${mappingBrokersMax}, the bound of an event source mapping; clients learn of the others by themselves`,
+    fix: 'name fewer',
+  })
+}
+
 /** Connections that a cluster refuses look like an outage; worse, they are refused to its other clients too. */
 function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Problem[] {
   const allowed = concurrencyAllowed(plan)
@@ -79,8 +103,6 @@ function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Probl
     fix: 'lower it, or correct limits',
   })
 }
-
-export const isMapped = ({ trigger }: RelayPlan): boolean => trigger.kind === 'events' || trigger.kind === 'provisioned'
 
 /** The very relations that a function checks at its cold start, before it is deployed. */
 function functionProblems(path: string, relay: RelayPlan, one: FunctionPlan): Problem[] {

@@ -79,6 +79,9 @@ const limits = v.strictObject({
   share: v.optional(v.pipe(v.number('a number'), v.gtValue(0, 'above 0'), v.maxValue(1, 'at most 1')), 0.5),
 })
 
+/** Lambda looks at nothing but the value of a Kafka record: with another field no record would match. */
+const pattern = v.strictObject({ value: v.union([v.looseObject({}), v.array(v.unknown())], 'a pattern') })
+
 const relay = v.strictObject({
   latency: v.optional(duration('0ms', '1d'), '5s'),
   trigger: v.optional(v.picklist(triggers, `one of ${triggers.join(', ')}`)),
@@ -95,10 +98,15 @@ const relay = v.strictObject({
       group: v.optional(matching(/^[\w-]{1,128}$/, 'up to 128 letters, digits, dashes and underscores')),
     }),
   ),
-  filter: v.optional(v.array(v.looseObject({})), []),
+  filter: v.optional(v.pipe(v.array(pattern), v.maxLength(10, 'at most 10 patterns, the bound of Lambda')), []),
   lagAlarm: v.optional(whole(1, Number.MAX_SAFE_INTEGER), 100_000),
   environment: v.optional(v.record(matching(/^[A-Za-z]\w*$/, 'a variable name'), v.string('text')), {}),
 })
+
+/** What CloudWatch Logs takes (PutRetentionPolicy). */
+const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288, 3_653,
+]
 
 /** `custom.fencepost` of a serverless.yml. docs/operations/deploy.md tells what each setting is for. */
 export const deploymentSettings = v.strictObject({
@@ -114,7 +122,7 @@ export const deploymentSettings = v.strictObject({
   snapshots: v.optional(v.boolean('true or false'), false),
   acceptWeakTopics: v.optional(v.boolean('true or false'), false),
   sweep: v.optional(duration('1m', '8h'), '15m'),
-  logRetentionDays: v.optional(whole(1, 3_653), 30),
+  logRetentionDays: v.optional(v.picklist(retentionDays, `one of ${retentionDays.join(', ')}`), 30),
   alarms: v.optional(v.union([v.boolean(), v.strictObject({ topic: topicArn })], 'true, false or { topic }'), true),
   dashboard: v.optional(v.boolean('true or false'), true),
   generation: v.optional(whole(0, Number.MAX_SAFE_INTEGER)),

@@ -4,6 +4,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { type Problem, refuseIfAny } from '../../lib/problems.ts'
 import { seconds } from '../../lib/units.ts'
 import { writeArtifact } from '../artifacts.ts'
+import { idPart } from '../cloudformation.ts'
 import { type ServerlessFunction, serverlessFunctions } from '../functions.ts'
 import { parseSettings } from '../parse-settings.ts'
 import { type DeploymentPlan, moduleOf, planDeployment, type RelayFacts } from '../plan.ts'
@@ -102,12 +103,13 @@ export class FencepostPlugin {
 }
 
 function taken(existing: Readonly<Record<string, unknown>>, ours: Readonly<Record<string, unknown>>): Problem[] {
-  return Object.keys(ours)
-    .filter((key) => key in existing)
+  const ids = new Set(Object.keys(ours).map(idPart))
+  return Object.keys(existing)
+    .filter((key) => ids.has(idPart(key)))
     .map((key) => ({
       path: `functions.${key}`,
       found: 'defined in serverless.yml',
-      wanted: 'a key that no relay has',
+      wanted: 'a key that no relay has, also without its punctuation',
       fix: 'rename the function or the relay',
     }))
 }

@@ -31,6 +31,8 @@ const durationShareMax = 0.9
 const steadySeconds = minutes(5) / seconds(1)
 /** A single failed invocation is rung again and means nothing; three times five minutes of them do. */
 const steadyPeriods = 3
+/** What an alarm may look at (CloudWatch, PutMetricAlarm). The slowest schedule rings once in it. */
+const alarmSpanSecondsMax = days(1) / seconds(1)
 
 /** What somebody should be woken for, or should see in the morning: docs/operations/deploy.md has the list. */
 export function alarms(plan: DeploymentPlan, relay: RelayPlan): Resources {
@@ -38,7 +40,7 @@ export function alarms(plan: DeploymentPlan, relay: RelayPlan): Resources {
   const actions = plan.alarms === true ? {} : { AlarmActions: [plan.alarms.topic], OKActions: [plan.alarms.topic] }
   const all = [...relayAlarms(plan, relay), ...relay.functions.flatMap((one) => functionAlarms(plan, relay, one))]
   return Object.fromEntries(
-    all.map((alarm) => [`${idPart(relay.facts.name)}${alarm.id}Alarm`, resourceOf(alarm, plan, relay, actions)]),
+    all.map((alarm) => [`${idPart(relay.facts.name)}Alarm${alarm.id}`, resourceOf(alarm, plan, relay, actions)]),
   )
 }
 
@@ -97,10 +99,10 @@ function functionAlarms(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPla
     Statistic,
     Dimensions: [{ Name: 'FunctionName', Value: ref(functionId(one.key)) }],
   })
-  const steady = { periodSeconds: steadySeconds, periods: steadyPeriods }
-  const swept = { periodSeconds: plan.sweepMinutes * 60, periods: 2 }
   if (one.role === 'status') return []
   if (one.role === 'sweep') {
+    // Lambda tells of an invocation at its end.
+    const swept = { periodSeconds: Math.max(plan.sweepMinutes * 60, one.timeoutSeconds), periods: 2 }
     return [
       { id: 'SweepErrors', about: 'The sweep fails.', metric: of('Errors', 'Sum'), over: 0, ...swept },
       {
@@ -113,6 +115,7 @@ function functionAlarms(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPla
       },
     ]
   }
+  const steady = steadily(one)
   const alarmsOfBell: Alarm[] = [
     { id: 'Errors', about: 'Invocations fail again and again.', metric: of('Errors', 'Sum'), over: 0, ...steady },
     {
@@ -127,6 +130,12 @@ function functionAlarms(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPla
   const over = Math.round(one.timeoutSeconds * seconds(1) * durationShareMax)
   const about = `Invocations take more than ${over} ms, near their timeout.`
   return [...alarmsOfBell, { id: 'Duration', about, metric: of('Duration', 'Maximum'), over, ...steady }]
+}
+
+/** A period without an invocation counts as a good one, so each must be long enough to have one. */
+function steadily({ everyMinutes }: FunctionPlan) {
+  const periodSeconds = Math.max(steadySeconds, (everyMinutes ?? 0) * 60)
+  return { periodSeconds, periods: Math.min(steadyPeriods, Math.floor(alarmSpanSecondsMax / periodSeconds)) }
 }
 
 function resourceOf(alarm: Alarm, plan: DeploymentPlan, relay: RelayPlan, actions: Resource['Properties']): Resource {

@@ -2,7 +2,6 @@ import { functionId, idPart, type Resources, type Value } from '../cloudformatio
 import type { DeploymentPlan, RelayPlan } from '../plan.ts'
 import type { Auth } from '../settings.ts'
 import { bootstrapServers } from './brokers.ts'
-import { roleId } from './roles.ts'
 
 export const mappingId = (relay: RelayPlan): string => `${idPart(relay.facts.name)}EventSourceMapping`
 
@@ -22,7 +21,6 @@ export function eventSourceMapping(plan: DeploymentPlan, relay: RelayPlan): Reso
   return {
     [mappingId(relay)]: {
       Type: 'AWS::Lambda::EventSourceMapping',
-      DependsOn: [roleId(bell.key)],
       Properties: {
         FunctionName: { 'Fn::GetAtt': [functionId(bell.key), 'Arn'] },
         Enabled: true,
@@ -70,8 +68,10 @@ function cluster(plan: DeploymentPlan, relay: RelayPlan): Readonly<Record<string
   }
 }
 
+type AccessConfiguration = Readonly<Record<'Type' | 'URI', string>>
+
 /** A mapping to MSK takes network and authorities from the cluster. */
-function accessConfigurations({ auth, privateCa, vpc, msk }: DeploymentPlan): Value[] {
+export function accessConfigurations({ auth, privateCa, vpc, msk }: DeploymentPlan): AccessConfiguration[] {
   const network =
     msk === undefined && vpc !== undefined
       ? [
@@ -87,7 +87,7 @@ function accessConfigurations({ auth, privateCa, vpc, msk }: DeploymentPlan): Va
 }
 
 /** MSK IAM needs none: the mapping uses the role of the function. */
-function loginConfiguration(auth: Auth | undefined): Value[] {
+function loginConfiguration(auth: Auth | undefined): AccessConfiguration[] {
   if (auth === undefined || 'iam' in auth) return []
   if ('scram512' in auth) return [{ Type: 'SASL_SCRAM_512_AUTH', URI: auth.scram512 }]
   if ('scram256' in auth) return [{ Type: 'SASL_SCRAM_256_AUTH', URI: auth.scram256 }]

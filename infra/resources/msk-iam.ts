@@ -1,5 +1,4 @@
-import type { DeploymentPlan, FunctionPlan, RelayPlan } from '../plan.ts'
-import { isMapped } from '../problems.ts'
+import { type DeploymentPlan, type FunctionPlan, isMapped, type RelayPlan } from '../plan.ts'
 import type { Statement } from './roles.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { attribute, idPart, type Resources, sub, type Value } from '../cloudformation.ts'
-import type { DeploymentPlan, FunctionPlan, RelayPlan } from '../plan.ts'
-import { isMapped } from '../problems.ts'
+import { type DeploymentPlan, type FunctionPlan, isMapped, type RelayPlan } from '../plan.ts'
 import { functionEnvironment } from './environment.ts'
+import { accessConfigurations } from './event-source-mapping.ts'
 import { fenceTableId } from './fence-table.ts'
 import { mskIamStatements } from './msk-iam.ts'
 import { secretArns } from './secret-arns.ts'
@@ -47,7 +47,10 @@ export function statementsOf(plan: DeploymentPlan, relay: RelayPlan, one: Functi
     logs(one),
     ...fences(relay, one),
     ...(plan.snapshots && one.role !== 'status' ? [snapshots(plan, relay)] : []),
-    ...secrets(plan, relay, one),
+    ...secrets(plan, [
+      ...Object.values(functionEnvironment(plan, relay, one)),
+      ...(isBell ? accessConfigurations(plan).map(({ URI }) => URI) : []), // a mapping logs in with the role of its function
+    ]),
     ...(plan.vpc === undefined ? [] : [network(isBell)]),
     ...(isBell && plan.msk !== undefined ? [mappingToMsk(plan.msk)] : []),
     ...mskIamStatements(plan, relay, one),
@@ -75,10 +78,9 @@ function fences({ commitGroup }: RelayPlan, { role }: FunctionPlan): Statement[]
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${commitGroup}.*`, `first-start/${commitGroup}.*`] },
     Null: { 'dynamodb:LeadingKeys': 'false' },
   }
-  const scan = allow('ListFences', ['dynamodb:Scan'], table)
-  if (role === 'status') return [scan]
-  const work = { ...allow('OwnFences', ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table), Condition: own }
-  return role === 'sweep' ? [work, scan] : [work]
+  const actions = ['dynamodb:GetItem', ...(role === 'status' ? [] : ['dynamodb:UpdateItem'])]
+  const work = { ...allow('OwnFences', actions, table), Condition: own }
+  return role === 'bell' ? [work] : [work, allow('ListFences', ['dynamodb:Scan'], table)]
 }
 
 const snapshots = ({ prefix }: DeploymentPlan, { facts }: RelayPlan): Statement =>
@@ -88,12 +90,12 @@ const snapshots = ({ prefix }: DeploymentPlan, { facts }: RelayPlan): Statement 
     [sub(`\${${snapshotBucketId}.Arn}/${prefix}/${facts.name}/*`)],
   )
 
-function secrets(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPlan): Statement[] {
-  const { secretsmanager, ssm } = secretArns(functionEnvironment(plan, relay, one))
+function secrets({ kmsKey }: DeploymentPlan, references: readonly Value[]): Statement[] {
+  const { secretsmanager, ssm } = secretArns(references)
   return [
     ...(secretsmanager.length > 0 ? [allow('Secrets', ['secretsmanager:GetSecretValue'], secretsmanager)] : []),
     ...(ssm.length > 0 ? [allow('Parameters', ['ssm:GetParameter'], ssm)] : []),
-    ...(plan.kmsKey === undefined ? [] : [allow('SecretKey', ['kms:Decrypt'], [plan.kmsKey])]),
+    ...(kmsKey === undefined ? [] : [allow('SecretKey', ['kms:Decrypt'], [kmsKey])]),
   ]
 }
 

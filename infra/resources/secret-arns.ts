@@ -6,9 +6,9 @@ export interface SecretArns {
   readonly ssm: readonly Value[]
 }
 
-/** What of an environment's values are references to secrets, as ARNs that a role may be allowed. */
-export function secretArns(environment: Readonly<Record<string, Value>>): SecretArns {
-  const references = Object.values(environment).flatMap((value) => {
+/** Which of these values are references to secrets, as ARNs that a role may be allowed. */
+export function secretArns(values: readonly Value[]): SecretArns {
+  const references = values.flatMap((value) => {
     const reference = typeof value === 'string' ? parseSecretReference(value) : null
     return reference ? [reference] : []
   })

@@ -31,6 +31,24 @@ describe('how many containers a cluster allows', () => {
     expect(limitOf(planOf({ limits: iam, relays: { delays: { concurrency: 10 } } }))).toBe(10)
   })
 
+  test('is never reserved beyond what an account has unless it was raised', () => {
+    const limits = { connectionsPerBroker: 100_000, share: 1 }
+    const relays = { delays: {}, spend: {}, quick: { latency: '0ms' } }
+    const reserved = Object.values(serverlessFunctions(planOf({ limits, relays }))).map(
+      ({ reservedConcurrency = 0 }) => reservedConcurrency,
+    )
+    expect(reserved.reduce((sum, one) => sum + one)).toBe(900)
+    expect(planProblems(planOf({ limits, relays: { delays: { concurrency: 1_000 } } }))).toEqual([])
+  })
+
+  test('is no more for a schedule than invocations that can overlap', () => {
+    const reserved = (relay: object) =>
+      serverlessFunctions(planOf({ limits: iam, relays: { delays: relay } })).delays?.reservedConcurrency
+    expect(reserved({ latency: '1s' })).toBe(2)
+    expect(reserved({ latency: '60s', timeout: '5m' })).toBe(6)
+    expect(reserved({ latency: '1h', timeout: '5m' })).toBe(2)
+  })
+
   test('is a bound for the number that is said', () => {
     const plan = planOf({ limits: iam, relays: { delays: { concurrency: 500 } } })
     expect(planProblems(plan)).toMatchObject([{ path: 'relays.delays.concurrency', found: '500' }])

@@ -71,7 +71,8 @@ test('only the function behind a provisioned mapping reports lane by lane', () =
 })
 
 test('weak topics are accepted by every function of a deployment that says so, and by none otherwise', () => {
-  const accepting = (given: { acceptWeakTopics?: boolean }) => functionsOf(given).map(({ config }) => config.acceptWeakTopics)
+  const accepting = (given: { acceptWeakTopics?: boolean }) =>
+    functionsOf(given).map(({ config }) => config.acceptWeakTopics)
   expect(new Set(accepting({ acceptWeakTopics: true }))).toEqual(new Set([true]))
   expect(new Set(accepting({}))).toEqual(new Set([false]))
 })

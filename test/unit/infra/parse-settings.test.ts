@@ -42,6 +42,7 @@ describe('what is refused', () => {
     ['auth.scram512', { ...leastSettings, auth: { scram512: 'relay' } }],
     ['msk', { ...leastSettings, msk: 'my-cluster' }],
     ['acceptWeakTopics', { ...leastSettings, acceptWeakTopics: 'true' }],
+    ['logRetentionDays', { ...leastSettings, logRetentionDays: 10 }],
     ['vpc.subnetIds', { ...leastSettings, vpc: { subnetIds: [], securityGroupIds: ['sg-1'] } }],
     ['alarms.topic', { ...leastSettings, alarms: { topic: 'on-call' } }],
     ['relays', { ...leastSettings, relays: {} }],
@@ -52,6 +53,9 @@ describe('what is refused', () => {
     ['relays.delays.batchSize', withRelay({ batchSize: 10_001 })],
     ['relays.delays.trigger', withRelay({ trigger: 'kafka' })],
     ['relays.delays.pollers.min', withRelay({ pollers: { min: 0 } })],
+    ['relays.delays.filter.0.kind', withRelay({ filter: [{ value: {}, kind: ['late'] }] })],
+    ['relays.delays.filter.0.value', withRelay({ filter: [{}] })],
+    ['relays.delays.filter', withRelay({ filter: Array(11).fill({ value: {} }) })],
   ])('%s out of bounds: %j', (path, given) => {
     expect(problemsOf(given).map((problem) => problem.path)).toEqual([path])
   })

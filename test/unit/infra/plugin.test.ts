@@ -85,6 +85,11 @@ test('weak topics that are accepted are warned of, in the stage in which they ar
 
 test.each([
   ['a function of the same key', { functions: { 'dotted-sweep': {} } }, /functions\.dotted-sweep .*rename/],
+  [
+    'a function whose key differs, but not its logical id',
+    { functions: { dottedDashsweep: {} } },
+    /functions\.dottedDashsweep/,
+  ],
   ['a resource of the same id', { resources: { Resources: { FenceTable: {} } } }, /resources\.Resources\.FenceTable/],
 ])('%s is refused: one would silently be gone', async (_, over, message) => {
   await expect(described(service(settings, over))).rejects.toThrow(message)

@@ -42,6 +42,23 @@ describe('what a deployment is refused for, before anything is deployed', () => 
     expect(problems).toMatchObject([{ fix: 'set acceptWeakTopics of custom.fencepost instead' }])
   })
 
+  test('a password in a variable: templates show it, and the console', () => {
+    const environment = { FENCEPOST_SASL_PASSWORD: 'hunter2', FENCEPOST_TLS_KEY: 'hunter2' }
+    const problems = planProblems(relay({ environment }))
+    expect(problems.map(({ path }) => path)).toEqual([
+      'relays.delays.environment.FENCEPOST_SASL_PASSWORD',
+      'relays.delays.environment.FENCEPOST_TLS_KEY',
+    ])
+    expect(JSON.stringify(problems)).not.toContain('hunter2')
+  })
+
+  test('more brokers than a mapping takes', () => {
+    const brokers = Array.from({ length: 11 }, (_, index) => `b-${index}.example.com:9096`).join()
+    expect(pathsOf(planOf({ brokers }))).toEqual(['brokers'])
+    expect(pathsOf(planOf({ brokers, msk, vpc }))).toEqual([])
+    expect(pathsOf(planOf({ brokers, relays: { delays: { latency: '5m' } } }))).toEqual([])
+  })
+
   test('pollers without provisioned mode', () => {
     expect(pathsOf(relay({ latency: '5s', pollers: { min: 1 } }))).toEqual(['relays.delays.pollers'])
   })

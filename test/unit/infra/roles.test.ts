@@ -67,7 +67,7 @@ const every: readonly Role[] = ['bell', 'sweep', 'status']
 
 describe('each AWS call that the code makes is allowed', () => {
   const calls: readonly [what: string, roles: readonly Role[], Request][] = [
-    ['read a fence record', working, fence('GetItem', lane)],
+    ['read a fence record', every, fence('GetItem', lane)],
     ['write a fence record', working, fence('UpdateItem', lane)],
     ['remember how many partitions there were', working, fence('UpdateItem', 'first-start/shop-prod.delays.flights')],
     ['list fence records', ['sweep', 'status'], scan],
@@ -81,6 +81,16 @@ describe('each AWS call that the code makes is allowed', () => {
   ]
   test.each(calls)('%s: %j', (_, roles, request) => {
     expect(every.filter((role) => may(role, request))).toEqual(roles)
+  })
+
+  test('the mapping logs in with the role of the bell, also where the function has a login of its own', () => {
+    const environment = { FENCEPOST_SASL_SECRET: secret('own'), FENCEPOST_TLS_CA_SECRET: secret('own-ca') }
+    const its = planOf({ ...settings, relays: { delays: { latency: '5s', environment } } })
+    for (const name of ['kafka', 'ca', 'own', 'own-ca']) {
+      expect(every.filter((role) => may(role, read(secret(name)), its))).toEqual(
+        name.startsWith('own') ? every : ['bell'],
+      )
+    }
   })
 
   test('each function writes its own log', () => {

@@ -98,11 +98,11 @@ const planted: readonly [says: RegExp, plant: (deployed: Mutable) => void][] = [
     ({ resources }) => allow(of(resources, 'DelaysRole'), 'dynamodb:*', 'arn:aws:dynamodb:a'),
   ],
   [/to every resource/, ({ resources }) => allow(of(resources, 'DelaysRole'), 's3:GetObject', '*')],
-  [/every relay is watched/, ({ resources }) => set(of(resources, 'DelaysLagAlarm'), 'AlarmName', 'gone')],
-  [/metrics that are emitted/, ({ resources }) => set(of(resources, 'DelaysLagAlarm'), 'MetricName', 'Lags')],
+  [/every relay is watched/, ({ resources }) => set(of(resources, 'DelaysAlarmLag'), 'AlarmName', 'gone')],
+  [/metrics that are emitted/, ({ resources }) => set(of(resources, 'DelaysAlarmLag'), 'MetricName', 'Lags')],
   [
     /silence of the sweep/,
-    ({ resources }) => set(of(resources, 'DelaysSweepSilentAlarm'), 'TreatMissingData', 'ignore'),
+    ({ resources }) => set(of(resources, 'DelaysAlarmSweepSilent'), 'TreatMissingData', 'ignore'),
   ],
   [
     /every metric of the catalogue/,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { planProblems } from '../../../infra/problems.ts'
 import { alarms } from '../../../infra/resources/alarms.ts'
 import { dashboard } from '../../../infra/resources/dashboard.ts'
 import { powertoolsObserver } from '../../../lib/lambda/powertools-observer.ts'
 import { relayTelemetry } from '../../../lib/lambda/telemetry.ts'
+import { durationMs } from '../../../lib/units.ts'
 import { planOf } from '../../helpers/deployment-plans.ts'
 
 const plan = planOf()
@@ -27,6 +29,44 @@ test('alarms look where functions emit: another dimension would be another metri
     const watched = (Properties.Dimensions as { Name: string; Value: string }[]).map(({ Name, Value }) => [Name, Value])
     expect(watched.sort()).toEqual(dimensions)
   }
+})
+
+const alarmOf = (name: string, settings: Parameters<typeof planOf>[0]) => {
+  const its = planOf(settings)
+  const [one] = its.relays
+  return one ? alarms(its, one)[`DelaysAlarm${name}`]?.Properties : undefined
+}
+
+test.each(['10m', '1h', '12h', '1d'])(
+  'a schedule every %s that fails each time is an alarm: its periods are long enough to hold an invocation each',
+  (latency) => {
+    const [settings, every] = [{ relays: { delays: { latency } } }, Number(durationMs(latency)) / 1_000]
+    for (const name of ['Errors', 'Throttles', 'Duration']) {
+      const { Period, EvaluationPeriods } = alarmOf(name, settings) ?? {}
+      expect(Number(Period)).toBe(every)
+      expect(Number(Period) * Number(EvaluationPeriods)).toBeLessThanOrEqual(86_400)
+    }
+  },
+)
+
+test('failures of a bell that rings all the time are an alarm after a quarter of an hour', () => {
+  expect(alarmOf('Errors', {})).toMatchObject({ Period: 300, EvaluationPeriods: 3, DatapointsToAlarm: 3 })
+})
+
+test.each(['1m', '3m', '15m', '8h'])(
+  'a sweep every %s that takes all its time is not silent: Lambda tells of an invocation at its end',
+  (sweep) => {
+    const timeoutSeconds = plan.relays[0]?.functions.find(({ role }) => role === 'sweep')?.timeoutSeconds
+    expect(Number(alarmOf('SweepSilent', { sweep })?.Period)).toBeGreaterThanOrEqual(timeoutSeconds ?? Infinity)
+    expect(alarmOf('LaneStopped', { sweep })?.Period).toBe(Number(durationMs(sweep)) / 1_000)
+  },
+)
+
+test('no alarm of one relay takes the place of another one of a relay whose name begins alike', () => {
+  const both = planOf({ relays: { order: {}, orderSweep: {} } })
+  expect(planProblems(both)).toEqual([])
+  const ids = both.relays.flatMap((one) => Object.keys(alarms(both, one)))
+  expect(new Set(ids).size).toBe(ids.length)
 })
 
 test('so does the dashboard', () => {
