@@ -22,6 +22,10 @@ export interface RecordPlaces {
   readonly headers: readonly Header[]
 }
 
+/** The record whose key was cut last: decoder and encoder both ask for it before they come to the next record. */
+let keyed: LogRecord | null = null
+let keyOfKeyed: Buffer | null = null
+
 /**
  * A record as a view of its batch. Key and value are cut out whenever they are asked for and live as briefly as who asked:
  * thousands of records wait in each window, and waiting must cost little memory. Everything was checked when it was read.
@@ -71,7 +75,10 @@ export class LogRecord implements KafkaRecord {
   }
 
   get key(): Buffer | null {
-    return this.keyBytes < 0 ? null : this.bytes.subarray(this.keyEnd - this.keyBytes, this.keyEnd)
+    if (keyed === this) return keyOfKeyed
+    keyed = this
+    keyOfKeyed = this.keyBytes < 0 ? null : this.bytes.subarray(this.keyEnd - this.keyBytes, this.keyEnd)
+    return keyOfKeyed
   }
 
   get value(): Buffer | null {
