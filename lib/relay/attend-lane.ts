@@ -80,13 +80,17 @@ export async function attendLane(
   }
 }
 
-/** Work, then release, whatever happened in between. */
+/**
+ * Work, then release, whatever happened in between. What is still on its way would stay in a container that is frozen, or
+ * come out of it behind what the next owner writes.
+ */
 async function workLane(attendance: Attendance, lane: OpenLane, work: () => Promise<void>): Promise<LaneEnd> {
   const { id, renewal } = lane
   const failure = await work().then(
     () => null,
     (error) => withOutcome(lane, laneError(id, error)),
   )
+  if (lane.outputsUnderway) await lane.outputsUnderway
   await renewal.stop()
   await closeLane(lane, failure, attendance.deadline)
   if (!failure) return { kind: 'done', id, windows: lane.commits }

@@ -30,6 +30,8 @@ export interface OpenLane {
   session: TransactionSession
   /** Only for the guarantees below exactly-once. */
   producer: IdempotentProducer | null
+  /** Guarantee `none`: resolves when all outputs so far were acknowledged or given up. */
+  outputsUnderway: Promise<void> | null
   /** Next offset to read per partition. Nothing is committed beyond them in this invocation; before it, only once they are `confirmed`. */
   positions: ReadonlyMap<number, bigint>
   /**
@@ -90,6 +92,7 @@ export function newLane(start: LaneStart): OpenLane {
     ...start,
     sink: newSink(start),
     producer: null,
+    outputsUnderway: null,
     recordsCap: recordsMax,
     recordsInTime: Math.min(recordsMax, runtime.warm.get(id.transactionalId)?.recordsInTime ?? recordsMax),
     recordsTried: 0,

@@ -162,12 +162,14 @@ async function commitWindow(lane: OpenLane, sink: WindowSink, until: ReadonlyMap
   await session.commit(deadline)
 }
 
-/** at-least-once waits for every acknowledgement before the offsets move; `none` does not. */
+/** at-least-once waits for every acknowledgement before the offsets move; `none` only before its lane is released. */
 async function produceOutside(lane: OpenLane, sink: WindowSink, deadline: Deadline): Promise<void> {
   if (!lane.producer?.usable) lane.producer = await lane.runtime.openProducer(deadline)
   const sent = lane.producer.send(sink.batches, deadline)
   if (lane.runtime.relay.guarantee === 'at-least-once') return sent
-  sent.catch((error) => lane.runtime.observer.laneFailed?.({ lane: lane.id.transactionalId, error }))
+  const before = lane.outputsUnderway
+  const told = sent.catch((error) => lane.runtime.observer.laneFailed?.({ lane: lane.id.transactionalId, error }))
+  lane.outputsUnderway = told.then(() => before ?? undefined)
 }
 
 /** Both must have ended before anything else is decided: a request still on its way belongs to this transaction. */
