@@ -12,6 +12,7 @@ import { planProblems } from '../problems.ts'
 import { template } from '../resources/all.ts'
 import type { DeploymentSettings } from '../settings.ts'
 import { mergeTemplates } from './merge.ts'
+import { providerProblems } from './provider-problems.ts'
 import type { CliOptions, Hooks, PluginUtils, Serverless } from './serverless.ts'
 
 /**
@@ -42,6 +43,7 @@ export class FencepostPlugin {
     const generation = Math.floor(systemClock.now() / seconds(1))
     const plan = planDeployment(settings, await this.#relayFacts(settings), place, generation)
     refuseIfAny('custom.fencepost', planProblems(plan))
+    refuseIfAny('provider', providerProblems(service.provider, plan))
     this.#functions = serverlessFunctions(plan)
     refuseIfAny('functions', taken(service.functions, this.#functions))
     Object.assign(service.functions, this.#functions)

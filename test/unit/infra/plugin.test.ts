@@ -95,6 +95,27 @@ test.each([
   await expect(described(service(settings, over))).rejects.toThrow(message)
 })
 
+const key = 'arn:aws:kms:eu-central-1:123456789012:key/1c0ffee0-0000-4000-8000-000000000000'
+const vpc = { subnetIds: ['subnet-1'], securityGroupIds: ['sg-1'] }
+
+test.each([
+  ['vpc', { vpc }],
+  ['tracing.lambda', { tracing: { lambda: true } }],
+  ['kmsKeyArn', { kmsKeyArn: key }],
+  ['environment.FENCEPOST_ACCEPT_WEAK_TOPICS', { environment: { FENCEPOST_ACCEPT_WEAK_TOPICS: 'true' } }],
+])(
+  'provider.%s is refused: functions of relays would get it, and their roles and checks do not know',
+  async (path, provider) => {
+    await expect(described(service(settings, { provider }))).rejects.toThrow(`provider.${path} is set`)
+  },
+)
+
+test('provider settings that the deployment knows too, or that do no harm, are let pass', async () => {
+  const provider = { vpc, kmsKeyArn: key, tracing: { apiGateway: true }, environment: { STAGE: 'dev' } }
+  expect(await described(service({ ...settings, vpc, kmsKey: key }, { provider }))).toEqual([])
+  expect(await described(service(settings, { provider: { vpc: {} } }))).toEqual([])
+})
+
 test('deploying one function bundles that one, and leaves its role alone', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'fencepost-plugin-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
