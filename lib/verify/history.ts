@@ -54,6 +54,8 @@ export interface SourceLog extends TopicPartition {
    * have started behind `from` only (`unknown start`).
    */
   readonly before: 'start' | 'older' | 'unknown start'
+  /** Offsets of the range whose records compaction has removed. */
+  readonly removed: bigint
   /** Committed before the outputs were read: everything below must be in them. Null: nothing is committed. */
   readonly committed: bigint | null
   /** Committed after the outputs were read: nothing from here on may be in them. */
@@ -73,8 +75,8 @@ export interface OutputLog extends TopicPartition {
   readonly until: bigint
   /** High watermark after the source offsets had been read; above `until` if an open transaction holds readers back. */
   readonly end: bigint
-  /** Compaction may remove records that later ones of their key replace. */
-  readonly isCompacted: boolean
+  /** Offsets of [from, until) whose records compaction has removed. */
+  readonly removed: bigint
   readonly delivered: DeliveredRecords
   readonly transactions: readonly LogTransaction[]
   /** Who holds readers back. */

@@ -1,5 +1,6 @@
 import {
   duplicatedRecords,
+  hiddenOutputs,
   lostRecords,
   outOfOrder,
   outputsAhead,
@@ -25,6 +26,7 @@ export const checks: readonly Check[] = [
   recordCount,
   lostRecords,
   unseenRecords,
+  hiddenOutputs,
   duplicatedRecords,
   outputsAhead,
   outOfOrder,

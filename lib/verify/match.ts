@@ -4,7 +4,7 @@ import { type ExpectedRecords, type History, standing } from './history.ts'
 export interface Matching {
   /** For each output partition, for each delivered record: index of the expected record that it is, or one of `meaning`. */
   readonly meanings: readonly Int32Array[]
-  /** For each output partition: before this delivered record, outputs of records older than the range may stand. */
+  /** For each output partition: before this delivered record, outputs of records that the source has no more may stand. */
   readonly olderUntil: readonly number[]
   /** For each expected record: 1 when it was delivered. */
   readonly isDelivered: Uint8Array
@@ -19,7 +19,7 @@ export const meaning = {
   duplicate: -1,
   /** Nothing in the source gives it. */
   unexplained: -2,
-  /** One more than were expected, where the output of an equal record older than the range may stand. */
+  /** One more than were expected, where the output of an equal record may stand that the source has no more. */
   duplicateOrOlder: -3,
 } as const
 
@@ -147,18 +147,18 @@ class Pairing {
 }
 
 /**
- * Where outputs of records before the range may stand: a source partition's are in order, so that behind the first output
- * that is certainly of the range there is none.
+ * Where outputs of records may stand that the source has no more. A source partition's are in order: behind the first
+ * output that is certainly of the range stands none of a record before it. Compaction takes records from anywhere.
  */
 class OlderOutputs {
   /** For each output partition and source partition. */
   private readonly untils: readonly (readonly number[])[]
 
   constructor({ sources, expected }: History, heads: readonly Int32Array[], isCertain: (head: number) => boolean) {
-    const waits = sources.map(({ before }) => before !== 'start')
+    const waits = sources.map(({ before, removed }) => before !== 'start' || removed > 0n)
     this.untils = heads.map((found) => {
       const untils = waits.map((isWaiting) => (isWaiting ? found.length : 0))
-      const waiting = new Set([...untils.keys()].filter((source) => waits[source]))
+      const waiting = new Set([...untils.keys()].filter((source) => waits[source] && sources[source]?.removed === 0n))
       for (let at = 0; at < found.length && waiting.size > 0; at++) {
         const head = found[at] ?? none
         if (head === none || !isCertain(head) || !waiting.delete(expected.source[head] ?? 0)) continue

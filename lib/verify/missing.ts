@@ -9,7 +9,7 @@ export type Excuse =
   | 'expired'
   /** The relay started somewhere behind the source's beginning, and nothing before it was ever relayed. */
   | 'before the start'
-  /** A later record of its key has replaced it. */
+  /** Compaction has removed records of this output. */
   | 'compacted'
 
 /** Calls back with each expected record that must be there and is not; `excuse` is null for a loss. */
@@ -55,7 +55,7 @@ export function mayHide({ outputs, sources }: History): boolean {
 
 const knowledgeOf = (outputs: readonly OutputLog[]) => ({
   isHeldBack: outputs.some(({ until, end }) => until < end),
-  isCompacted: outputs.some((log) => log.isCompacted),
+  isCompacted: outputs.some(({ removed }) => removed > 0n),
   isCut: outputs.some(({ from, logStart }) => logStart > 0n && from === logStart),
 })
 

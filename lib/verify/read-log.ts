@@ -5,25 +5,35 @@ import type { Progress } from './progress.ts'
 import { type LogRange, readLogBatches, type SeenBatch } from './read-batches.ts'
 import { TransactionTracker } from './track-transactions.ts'
 
-/**
- * Reads a range as read_committed and hands out what readers see of it, with the index of its transaction. Answers what the
- * markers say of all transactions in it.
- */
+export interface LogRead {
+  /** What the markers say of all transactions in the range. */
+  readonly transactions: TransactionTracker['transactions']
+  /** Offsets of the range without a record: only compaction makes such holes. */
+  readonly removed: bigint
+}
+
+/** Reads a range as read_committed and hands out what readers see of it, with the index of its transaction. */
 export async function readLog(
   cluster: Cluster,
   range: LogRange,
   progress: Progress,
   see: (batch: SeenBatch['batch'], transaction: number) => void | Promise<void>,
-): Promise<TransactionTracker['transactions']> {
+): Promise<LogRead> {
   const tracker = new TransactionTracker()
+  let [next, removed] = [range.from, 0n]
   for await (const seen of readLogBatches(cluster, range)) {
+    const { batch, visible } = seen
     const transaction = tracker.pass(seen)
-    progress.read(seen.batch.recordCount)
-    if (seen.visible) await see(seen.batch, transaction)
+    progress.read(batch.recordCount)
+    if (visible) await see(batch, transaction)
+    removed += holeBetween(next, batch.baseOffset) + batch.nextOffset - batch.baseOffset - BigInt(batch.recordCount)
+    next = batch.nextOffset
   }
   await findMarkers(cluster, range, tracker)
-  return tracker.transactions
+  return { transactions: tracker.transactions, removed: removed + holeBetween(next, range.until) }
 }
+
+const holeBetween = (next: bigint, found: bigint): bigint => (found > next ? found - next : 0n)
 
 /**
  * The marker of a finished transaction may stand behind the range: another one that is still open ends what readers can

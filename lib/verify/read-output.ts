@@ -1,10 +1,10 @@
 import type { Cluster } from '../kafka/cluster.ts'
 import type { KafkaRecord } from '../kafka/record.ts'
-import type { DeliveredRecords, LogTransaction } from './history.ts'
+import type { DeliveredRecords } from './history.ts'
 import { type DeadLetterOrigin, deadLetterOrigin, type Identity } from './identity.ts'
 import type { Progress } from './progress.ts'
 import type { LogRange } from './read-batches.ts'
-import { readLog } from './read-log.ts'
+import { type LogRead, readLog } from './read-log.ts'
 import { DeliveredColumns } from './record-columns.ts'
 
 export interface OutputAsk extends LogRange {
@@ -15,9 +15,8 @@ export interface OutputAsk extends LogRange {
   readonly sinceMs: number | null
 }
 
-export interface OutputRead {
+export interface OutputRead extends LogRead {
   readonly delivered: DeliveredRecords
-  readonly transactions: readonly LogTransaction[]
   /** What the dead letters among them name. */
   readonly deadLetters: readonly DeadLetterOrigin[]
 }
@@ -31,7 +30,7 @@ export async function readOutput(
 ): Promise<OutputRead> {
   const delivered = new DeliveredColumns()
   const deadLetters: DeadLetterOrigin[] = []
-  const transactions = await readLog(cluster, ask, progress, (batch, transaction) => {
+  const read = await readLog(cluster, ask, progress, (batch, transaction) => {
     for (const record of batch.records()) {
       if (!isAsked(ask, record)) continue
       const origin = ask.isDeadLetters ? deadLetterOrigin(record) : null
@@ -40,7 +39,7 @@ export async function readOutput(
       if (fingerprint) delivered.push(record.offset, transaction, fingerprint)
     }
   })
-  return { delivered: delivered.records, transactions, deadLetters }
+  return { ...read, delivered: delivered.records, deadLetters }
 }
 
 const isAsked = ({ from, until, sinceMs }: OutputAsk, { offset, timestampMs }: KafkaRecord): boolean =>

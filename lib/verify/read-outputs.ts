@@ -33,16 +33,16 @@ export async function readOutputs(cluster: Cluster, ask: OutputsAsk, progress: P
   const logs: OutputLog[] = []
   const deadLetters: DeadLetterOrigin[] = []
   for (const [output, place] of scope.outputs.entries()) {
-    const { topic, partition, topicId, isCompacted } = place
+    const { topic, partition, topicId } = place
     const at = (offsets: Offsets) => offsets.get(tpKey(place)) ?? 0n
     const [end, stable] = [at(ask.ends), at(ask.stable)]
     const range = { topic, partition, from: at(froms), until: least(stable, end) }
     const isDeadLetters = topic === ask.deadLetters
     const read = await readOutput(cluster, { ...range, topicId, output, isDeadLetters, sinceMs }, identity, progress)
     const heldBy = range.until < end ? await holdingProducers(cluster, place, askDeadline(cluster.clock)) : []
-    const { delivered, transactions } = read
-    logs.push({ ...range, logStart: at(starts), end, isCompacted, delivered, transactions, heldBy })
-    deadLetters.push(...read.deadLetters)
+    const { deadLetters: letters, ...log } = read
+    logs.push({ ...range, ...log, logStart: at(starts), end, heldBy })
+    for (const letter of letters) deadLetters.push(letter)
   }
   return { logs, deadLetters }
 }

@@ -1,9 +1,9 @@
 import type { Cluster } from '../kafka/cluster.ts'
 import type { KafkaRecord } from '../kafka/record.ts'
-import type { ExpectedRecords, LogTransaction } from './history.ts'
+import type { ExpectedRecords } from './history.ts'
 import type { Progress } from './progress.ts'
 import type { LogRange } from './read-batches.ts'
-import { readLog } from './read-log.ts'
+import { type LogRead, readLog } from './read-log.ts'
 
 export interface SourceAsk extends LogRange {
   /** Index of the partition among all sources. */
@@ -12,10 +12,9 @@ export interface SourceAsk extends LogRange {
   readonly committedAfter: bigint
 }
 
-export interface SourceRead {
+export interface SourceRead extends LogRead {
   /** In [from, committed). */
   readonly records: number
-  readonly transactions: readonly LogTransaction[]
 }
 
 /** Makes of the source what it must have given. Takes partition after partition, each in order. */
@@ -35,10 +34,10 @@ export async function readSource(
   progress: Progress,
 ): Promise<SourceRead> {
   let records = 0
-  const transactions = await readLog(cluster, ask, progress, async (batch) => {
+  const read = await readLog(cluster, ask, progress, async (batch) => {
     const asked = batch.records().filter(({ offset }) => offset >= ask.from && offset < ask.until)
     for (const { offset } of asked) if (offset < ask.committed) records++
     await expecting.take(ask, asked)
   })
-  return { records, transactions }
+  return { ...read, records }
 }

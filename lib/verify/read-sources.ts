@@ -54,7 +54,7 @@ export async function readSources(
       stableEnd,
       end,
       from,
-      before: whatIsBefore(ask, place, from, logStart),
+      before: whatIsBefore(ask, from, logStart),
       committed,
       committedAfter,
       metadata: parseCommitMetadata(metadata),
@@ -81,13 +81,10 @@ const nothing = { offset: null, metadata: '' }
 const laneOf = ({ lanes }: Scope, { partition }: Place): string =>
   lanes.find(({ partitions }) => partitions.includes(partition))?.transactionalId ?? ''
 
-function whatIsBefore(
-  { sinceMs, startAt }: SourcesAsk,
-  { isCompacted }: Place,
-  from: bigint,
-  logStart: bigint,
-): SourceLog['before'] {
+function whatIsBefore({ sinceMs, startAt }: SourcesAsk, from: bigint, logStart: bigint): SourceLog['before'] {
   if (startAt === 'event' && sinceMs === null) return 'unknown start'
+  // A relay that starts at a moment may have started at the end of the log, and has relayed later records with earlier dates.
+  const mayBeLate = typeof startAt === 'object'
   const mayBeCut = from === logStart && logStart > 0n
-  return sinceMs !== null || isCompacted || mayBeCut ? 'older' : 'start'
+  return sinceMs !== null || mayBeLate || mayBeCut ? 'older' : 'start'
 }

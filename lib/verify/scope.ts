@@ -1,9 +1,7 @@
 import { type Clock, type Deadline, deadlineIn } from '../clock.ts'
 import { RelayError } from '../errors.ts'
 import type { TopicMetadata } from '../kafka/cluster.ts'
-import { silenceOf } from '../kafka/read-errors.ts'
 import type { TopicPartition } from '../kafka/record.ts'
-import { describeTopicConfigs } from '../kafka/topic-configs.ts'
 import { type LaneId, lanesOf } from '../relay/lane-id.ts'
 import { seconds } from '../units.ts'
 import type { VerifyOptions } from './options.ts'
@@ -23,8 +21,6 @@ export interface Scope {
 
 export interface Place extends TopicPartition {
   readonly topicId: string
-  /** The topic's cleanup.policy includes `compact`. */
-  readonly isCompacted: boolean
 }
 
 /** Bound of each question to the cluster. */
@@ -34,15 +30,10 @@ export const askDeadline = (clock: Clock): Deadline => deadlineIn(clock, seconds
 export async function scopeOf({ relay, prefix, cluster }: VerifyOptions): Promise<Scope> {
   const deadline = askDeadline(cluster.clock)
   const outputNames = [...new Set(relay.outputTopics)]
-  const names = [relay.sourceTopic, ...outputNames]
-  const topics = await cluster.topics(names, deadline, 'fresh')
-  const configs = await describeTopicConfigs(cluster, names, ['cleanup.policy'], deadline).catch((error) => {
-    throw silenceOf('Metadata', error).result
-  })
+  const topics = await cluster.topics([relay.sourceTopic, ...outputNames], deadline, 'fresh')
   const placesOf = (name: string): Place[] => {
     const { topicId, partitions } = topicNamed(topics, name)
-    const isCompacted = configs.get(name)?.get('cleanup.policy')?.includes('compact') ?? false
-    return partitions.map(({ partition }) => ({ topic: name, topicId, partition, isCompacted }))
+    return partitions.map(({ partition }) => ({ topic: name, topicId, partition }))
   }
   const sources = placesOf(relay.sourceTopic)
   const naming = { prefix, relay: relay.name, topic: relay.sourceTopic, partitionsPerLane: relay.partitionsPerLane }

@@ -64,7 +64,8 @@ const advice: Readonly<Record<Excuse, string>> = {
   'held back': 'an open transaction holds readers back: wait for its end, or end it, and verify again',
   expired: 'the outputs have been cut by retention: verify a shorter time with --last',
   'before the start': 'where the relay started is not known: verify a time after its start with --last',
-  compacted: 'the output topic is compacted: verify before compaction, or by a topic that is not compacted',
+  compacted:
+    'compaction has removed records of the output topic: verify before it does, or by a topic that is not compacted',
 }
 
 /** 3. Unseen: an output that cannot be seen although it may not be lost: whoever proves must not guess. */
@@ -81,6 +82,28 @@ export function unseenRecords(history: History, matching: Matching): Finding {
     'unproven',
     'nothing is hidden from the verifier',
     (count) => `${plural(count, 'output')} cannot be seen now: ${[...reasons].join('; ')}`,
+  )
+}
+
+/**
+ * 20. Hidden: where copies could hide although everything is there: behind an open transaction, whosesoever, or among what
+ * compaction has removed. Only exactly-once promises that there are none.
+ */
+export function hiddenOutputs({ outputs, guarantee }: History): Finding {
+  const places = new Places()
+  for (const { topic, partition, until, end, removed } of guarantee === 'exactly-once' ? outputs : []) {
+    const problem =
+      until < end
+        ? `readers see up to ${until}, the log ends at ${end}`
+        : `compaction has removed ${plural(Number(removed), 'record')}`
+    if (until < end || removed > 0n) places.add(() => `${topic}/${partition}: ${problem}`)
+  }
+  return places.finding(
+    'hidden',
+    'unproven',
+    'no copy can hide in the outputs',
+    (count) =>
+      `copies could hide in ${plural(count, 'output partition')}: verify again when no transaction is open, or a topic that is not compacted`,
   )
 }
 

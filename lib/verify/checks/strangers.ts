@@ -8,7 +8,7 @@ import { deliveredPlace } from '../places.ts'
  * 7. Unexplained: the relay wrote an output that no record of its source gives.
  *
  * Not asked where the source may have given it before the range that was read: until each source partition's outputs have
- * been met in an output partition, older ones may stand there.
+ * been met in an output partition, older ones may stand there. It cannot be told once compaction has removed records.
  */
 export function unexplainedRecords(history: History, matching: Matching): Finding {
   const authors = findAuthors(history, matching)
@@ -16,11 +16,14 @@ export function unexplainedRecords(history: History, matching: Matching): Findin
   eachUnexplained(history, matching, authors, (output, at, isOurs, mayBeOlder) => {
     if (isOurs && !mayBeOlder) places.add(() => deliveredPlace(history, output, at))
   })
+  const [status, more] = isCompacted(history)
+    ? (['unproven', ' now: compaction has removed records of it; verify before it does'] as const)
+    : (['violated', ''] as const)
   return places.finding(
     'unexplained',
-    'violated',
+    status,
     'every output of the relay comes from a record of its source',
-    (count) => `${plural(count, 'output')} of the relay that no record of its source gives`,
+    (count) => `${plural(count, 'output')} of the relay that no record of its source gives${more}`,
   )
 }
 
@@ -50,9 +53,9 @@ function eachUnexplained(
 ): void {
   for (const [output, log] of history.outputs.entries()) {
     const here = meanings[output] ?? new Int32Array()
+    const olderHere = isCompacted(history) ? 0 : (olderUntil[output] ?? 0)
     for (let at = 0; at < here.length; at++) {
-      if (here[at] === meaning.unexplained)
-        found(output, at, isOurs(history, log, at, authors), at < (olderUntil[output] ?? 0))
+      if (here[at] === meaning.unexplained) found(output, at, isOurs(history, log, at, authors), at < olderHere)
     }
   }
 }
@@ -62,3 +65,5 @@ function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, 
   const transaction = transactions[delivered.transaction[at] ?? -1]
   return transaction === undefined ? guarantee !== 'exactly-once' : authors.has(transaction.producerId)
 }
+
+const isCompacted = ({ sources }: History): boolean => sources.some(({ removed }) => removed > 0n)

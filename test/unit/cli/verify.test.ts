@@ -82,7 +82,7 @@ test('a proof is counts, one line a check, and a sentence', () => {
     '  expected                 2',
     '  delivered                2',
   ])
-  expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(19)
+  expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(20)
   expect(lines.slice(-2)).toEqual([
     'Proven: 2 records of the source gave 2 outputs, each visible exactly once',
     'and in order.',

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { duplicatedRecords, lostRecords, outOfOrder, unseenRecords } from '../../../lib/verify/checks/delivery.ts'
+import {
+  duplicatedRecords,
+  hiddenOutputs,
+  lostRecords,
+  outOfOrder,
+  unseenRecords,
+} from '../../../lib/verify/checks/delivery.ts'
 import { deadLettersReproduced, waitingLanes } from '../../../lib/verify/checks/lanes.ts'
 import { lagBehindEnd } from '../../../lib/verify/checks/positions.ts'
 import { abortedTransactions, openTransactions } from '../../../lib/verify/checks/transactions.ts'
@@ -105,6 +111,11 @@ describe('weaker guarantees promise less', () => {
     expect(complaints(one(['a'], { guarantee: 'at-least-once' }))).toEqual(['count violated 2', 'lost violated 2'])
   })
 
+  test('at-least-once is proven where copies could hide', () => {
+    const outputs = [{ shows: ['a', 'b', 'c'], end: 9n, removed: 1n }]
+    expect(complaints(one([], { guarantee: 'at-least-once', outputs }))).toEqual([])
+  })
+
   test('none allows losses', () => {
     expect(complaints(one(['a'], { guarantee: 'none' }))).toEqual(['count noted 2', 'lost noted 2'])
   })
@@ -143,9 +154,21 @@ describe('what is said, and where', () => {
     [
       'why something cannot be seen',
       unseenRecords,
-      one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], isCompacted: true }] }),
-      '1 output cannot be seen now: the output topic is compacted: verify before compaction, or by a topic that is not compacted',
+      one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], removed: 1n }] }),
+      '1 output cannot be seen now: compaction has removed records of the output topic: verify before it does, or by a topic that is not compacted',
       ['in/0/1, not in out/0 (compacted)'],
+    ],
+    [
+      'where copies could hide',
+      hiddenOutputs,
+      one([], {
+        outputs: [
+          { shows: ['a', 'b', 'c'], removed: 2n },
+          { shows: [], until: 0n, end: 9n },
+        ],
+      }),
+      'copies could hide in 2 output partitions: verify again when no transaction is open, or a topic that is not compacted',
+      ['out/0: compaction has removed 2 records', 'out/1: readers see up to 0, the log ends at 9'],
     ],
     ['fence records that are fine', waitingLanes, one(['a', 'b', 'c']), 'no lane is stopped or abandoned', []],
     [

@@ -131,7 +131,7 @@ describe('mistakes that checkers are known for are caught', () => {
       () =>
         caughtBy(
           bent('lostRecords', (history, matching) => [
-            { ...history, outputs: history.outputs.map((log) => ({ ...log, isCompacted: log.logStart > 0n })) },
+            { ...history, outputs: history.outputs.map((log) => ({ ...log, removed: log.logStart })) },
             matching,
           ]),
         ),

@@ -76,13 +76,13 @@ const data = (baseOffset: bigint, count: number, producerId?: bigint) =>
 async function read(cluster: ScriptedCluster, { from, until }: { from: bigint; until: bigint }) {
   const seen: string[] = []
   const progress = new Progress(cluster.clock, () => undefined)
-  const transactions = await cluster.run(() =>
+  const { transactions, removed } = await cluster.run(() =>
     readLog(cluster, range(from, until), progress, (batch, transaction) => {
       seen.push(`${batch.baseOffset}+${batch.recordCount} in ${transaction}`)
     }),
   )
   const fates = transactions.map(({ fate, visible, hidden }) => `${fate} ${visible} ${hidden}`)
-  return { seen, fates, transactions }
+  return { seen, fates, transactions, removed }
 }
 
 test('each batch of the range is handed out once, over several answers', async () => {
@@ -104,7 +104,23 @@ test('a batch behind the range is not handed out', async () => {
 
 test('the end of the range may have been compacted away', async () => {
   const cluster = clusterOf({ 0: { batches: [data(0n, 2)] }, 2: { batches: [], stable: 10n } })
-  expect(await read(cluster, { from: 0n, until: 10n })).toMatchObject({ seen: ['0+2 in -1'] })
+  expect(await read(cluster, { from: 0n, until: 10n })).toMatchObject({ seen: ['0+2 in -1'], removed: 8n })
+})
+
+test('offsets without a record are counted: compaction removes records between batches, in them, and all of one', async () => {
+  const batches = [
+    data(1n, 2),
+    logBatch({ baseOffset: 5n, deltas: [1], lastOffsetDelta: 2 }),
+    logBatch({ baseOffset: 8n, deltas: [], lastOffsetDelta: 1 }),
+  ]
+  const cluster = clusterOf({ 0: { batches } })
+  expect(await read(cluster, { from: 0n, until: 10n })).toMatchObject({ removed: 1n + 2n + 2n + 2n })
+})
+
+test('a log with aborted records and markers has lost none of them', async () => {
+  const batches = [data(0n, 3, 7n), marker('abort', 3n, 7n), data(4n, 2)]
+  const cluster = clusterOf({ 1: { batches, aborted: [{ producerId: 7n, firstOffset: 0n }] } })
+  expect(await read(cluster, { from: 1n, until: 5n })).toMatchObject({ removed: 0n })
 })
 
 test('a leader that moved, or answers too low, is asked again', async () => {
