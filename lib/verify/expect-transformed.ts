@@ -14,8 +14,8 @@ export interface Transforming {
   readonly identity: Identity
   /** `tpKey` of each output partition -> its index. */
   readonly outputs: ReadonlyMap<string, number>
-  /** Partitions per output topic, as pinned in the fence records where there are any. */
-  readonly partitionCounts: ReadonlyMap<string, number>
+  /** Partitions per output topic as the lane of a source partition counts them; `source` is its index. */
+  partitionCounts(source: number): ReadonlyMap<string, number>
   /** Outputs with older timestamps are left out; null for all. */
   readonly sinceMs: number | null
   /** Of this relay, as found in the log. */
@@ -62,17 +62,23 @@ class TransformExpectation implements Expecting {
     await this.by.running.transform(records, this.sinkFor(ask), this.options(this.rejected))
     if (this.retried.size === 0) return
     for (const record of records) {
-      if (this.retried.has(rejectionKey(record.topic, record.partition, record.offset))) await this.tryAgain(record)
+      if (this.retried.has(rejectionKey(record.topic, record.partition, record.offset)))
+        await this.tryAgain(ask, record)
     }
   }
 
   private sinkFor(ask: SourceAsk): OutputSink {
     return {
-      partitionCount: this.partitionCount,
+      ...this.nowhere(ask),
       append: (outputs, source) => {
         for (const output of outputs) this.expect(ask, output, source)
       },
     }
+  }
+
+  private nowhere({ source }: SourceAsk): OutputSink {
+    const counts = this.by.partitionCounts(source)
+    return { partitionCount: (topic) => counts.get(topic) ?? 0, append: () => undefined }
   }
 
   private expect(ask: SourceAsk, output: Output, source: KafkaRecord | undefined): void {
@@ -84,13 +90,10 @@ class TransformExpectation implements Expecting {
     if (fingerprint) this.columns.push(ask, source?.offset ?? ask.from, index, fingerprint)
   }
 
-  private async tryAgain(record: KafkaRecord): Promise<void> {
-    const nowhere = { partitionCount: this.partitionCount, append: () => undefined }
-    const counts = await this.by.running.transform([record], nowhere, this.options(new Map()))
+  private async tryAgain(ask: SourceAsk, record: KafkaRecord): Promise<void> {
+    const counts = await this.by.running.transform([record], this.nowhere(ask), this.options(new Map()))
     if (counts.deadLetters === 0) this.notReproduced++
   }
-
-  private readonly partitionCount = (topic: string): number => this.by.partitionCounts.get(topic) ?? 0
 
   private options(rejected: TransformOptions['rejected']): TransformOptions {
     const { clock } = this.by

@@ -4,7 +4,7 @@ import type { LaneState } from './history.ts'
 import type { VerifyOptions } from './options.ts'
 import type { Offsets } from './positions.ts'
 import type { KnownTransaction } from './read-transactions.ts'
-import { askDeadline, type Scope } from './scope.ts'
+import { askDeadline, laneAt, type Scope } from './scope.ts'
 
 /** By transactional id; null where there is none. */
 export type FenceRecords = ReadonlyMap<string, FenceRecord | null> | 'not read'
@@ -45,8 +45,10 @@ export function laneStates(
   }))
 }
 
-/** Partitions per output topic, as pinned in the records. */
-export function pinnedCounts(fences: FenceRecords): readonly (readonly [topic: string, count: number])[] {
-  if (fences === 'not read') return []
-  return [...fences.values()].flatMap((record) => (record ? [...record.outputPartitions] : []))
+/** Partitions per output topic as each source partition's lane has pinned them, and as they are now where it has not. */
+export function pinnedCounts(scope: Scope, fences: FenceRecords): readonly ReadonlyMap<string, number>[] {
+  return scope.sources.map((place) => {
+    const record = fences === 'not read' ? null : fences.get(laneAt(scope, place)?.transactionalId ?? '')
+    return new Map([...scope.partitionCounts, ...(record?.outputPartitions ?? [])])
+  })
 }

@@ -111,7 +111,7 @@ async function untilEnded(
 
 async function expectingOf(
   { relay, cluster, secret = noSecrets, registry = null, id }: VerifyOptions,
-  { outputs, partitionCounts }: Scope,
+  scope: Scope,
   identity: Identity,
   sinceMs: number | null,
   fences: FenceRecords,
@@ -119,12 +119,13 @@ async function expectingOf(
 ): Promise<Expecting> {
   if (id) return expectIds(identity, sinceMs)
   const { clock } = cluster
+  const counts = pinnedCounts(scope, fences)
   return expectTransformed({
     running: await relay.start({ secret, registry, deadline: askDeadline(clock), clock }),
     clock,
     identity,
-    outputs: new Map(outputs.map((place, index) => [tpKey(place), index])),
-    partitionCounts: new Map([...partitionCounts, ...pinnedCounts(fences)]),
+    outputs: new Map(scope.outputs.map((place, index) => [tpKey(place), index])),
+    partitionCounts: (source) => counts[source] ?? scope.partitionCounts,
     sinceMs,
     deadLetters: deadLetters.filter((origin) => origin.relay === relay.name),
   })

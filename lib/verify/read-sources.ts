@@ -6,7 +6,7 @@ import type { SourceLog } from './history.ts'
 import { type CommittedPositions, least, type Offsets, offsetsAt } from './positions.ts'
 import type { Progress } from './progress.ts'
 import { type Expecting, readSource, type SourceAsk } from './read-source.ts'
-import type { Place, Scope } from './scope.ts'
+import { laneAt, type Scope } from './scope.ts'
 
 export interface SourcesAsk {
   readonly scope: Scope
@@ -49,7 +49,7 @@ export async function readSources(
       topic,
       partition,
       topicId,
-      transactionalId: laneOf(scope, place),
+      transactionalId: laneAt(scope, place)?.transactionalId ?? '',
       logStart,
       stableEnd,
       end,
@@ -77,9 +77,6 @@ function positionsOf(
 }
 
 const nothing = { offset: null, metadata: '' }
-
-const laneOf = ({ lanes }: Scope, { partition }: Place): string =>
-  lanes.find(({ partitions }) => partitions.includes(partition))?.transactionalId ?? ''
 
 function whatIsBefore({ sinceMs, startAt }: SourcesAsk, from: bigint, logStart: bigint): SourceLog['before'] {
   if (startAt === 'event' && sinceMs === null) return 'unknown start'

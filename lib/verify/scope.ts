@@ -48,6 +48,10 @@ export async function scopeOf({ relay, prefix, cluster }: VerifyOptions): Promis
   }
 }
 
+/** That owns a partition of the source. */
+export const laneAt = ({ lanes }: Scope, { partition }: Place): LaneId | undefined =>
+  lanes.find(({ partitions }) => partitions.includes(partition))
+
 function topicNamed(topics: ReadonlyMap<string, TopicMetadata>, name: string): TopicMetadata {
   const topic = topics.get(name)
   if (topic?.partitions.length) return topic

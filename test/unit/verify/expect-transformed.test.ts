@@ -53,11 +53,12 @@ async function expected(
       ['raw-0', 1],
       ['dead-0', 2],
     ]),
-    partitionCounts: new Map([
-      ['out', 1],
-      ['raw', 1],
-      ['dead', 1],
-    ]),
+    partitionCounts: () =>
+      new Map([
+        ['out', 1],
+        ['raw', 1],
+        ['dead', 1],
+      ]),
     sinceMs,
     deadLetters,
   })
