@@ -3,12 +3,17 @@ import { BatchBuilder } from '../../lib/kafka/record-batch/encode.ts'
 import type { InvocationReport } from '../../lib/relay/invocation.ts'
 import { laneOf } from '../../lib/relay/lane-id.ts'
 import { calmPlan } from './calm.ts'
+import { type PromisePlan, strongest } from './promises.ts'
 import { group, prefix, relayName, topics } from './sim-relay.ts'
 import { World } from './world.ts'
 
 /** A world in which nobody relays: what stands in its logs is written by hand. */
 class History {
-  readonly world = new World(calmPlan(1), {}, true)
+  readonly world: World
+
+  constructor(promise: PromisePlan = strongest) {
+    this.world = new World(calmPlan(1, { promise }), {}, true)
+  }
 
   /** A batch of records, in a transaction of the producer unless it is 0. */
   append(topic: string, ids: readonly string[], producer = 0, partition = 0): void {
@@ -50,8 +55,8 @@ class History {
 const place = { nowMs: 0, leaderEpoch: 0, segments: { ms: 1e12, bytes: 1e9 } }
 const [one, two, three] = ['once-0-1', 'once-0-2', 'twice-0-3']
 
-function relayed(): History {
-  const history = new History()
+function relayed(guarantee: PromisePlan['guarantee'] = 'exactly-once'): History {
+  const history = new History({ guarantee, read: 'log' })
   history.append(topics.source, [one, two, three])
   history.commit(3n)
   return history
@@ -154,5 +159,84 @@ describe('the judge', () => {
     const stop = { kind: 'stopped' as const, id, code: 'OFFSETS_LOST', message: 'gone' }
     judge.heard({ kind: 'pull', lingerUntilMs: null }, { ok: true, lanes: [stop] })
     expect(judge.violations).toEqual(['stopped without a reason: gone'])
+  })
+})
+
+describe('the judge of at-least-once', () => {
+  it('has nothing to say of copies, nor of outputs whose source is not committed yet', () => {
+    const history = relayed('at-least-once')
+    history.commit(2n)
+    history.append(topics.out, [one, two])
+    history.append(topics.out, [one, two, three])
+    expect(history.verdict()).toEqual([])
+  })
+
+  it('names a record that was lost, in whole or in part', () => {
+    const history = relayed('at-least-once')
+    history.append(topics.out, [one, three])
+    const violations = history.verdict().join()
+    expect(violations).toContain(`0@1 '${two}' has out 0, audit 0, dead 0, wanted out 1 or more`)
+    expect(violations).toContain(`0@2 '${three}' has out 1, audit 0, dead 0, wanted out 1 or more, audit 1 or more`)
+  })
+
+  it('names first copies whose order has changed', () => {
+    const history = relayed('at-least-once')
+    history.append(topics.out, [one, three, two, three])
+    history.append(topics.audit, [three])
+    expect(history.verdict().join()).toContain(`'${two}' is out of order`)
+  })
+
+  it('names what no record of the source gives, and a dead letter without a reason', () => {
+    const stranger = relayed('at-least-once')
+    stranger.append(topics.out, [one, two, three, 'once-0-99'])
+    stranger.append(topics.audit, [one, three])
+    stranger.append(topics.dead, [two])
+    const violations = stranger.verdict().join()
+    expect(violations).toContain('comes from nowhere')
+    expect(violations).toContain(`'${one}' has out 1, audit 1`)
+    expect(violations).toContain(`'${two}' has out 1, audit 0, dead 1`)
+  })
+
+  it('names a record that a stopped lane has relayed far behind one that it has not', () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `once-0-${index}`)
+    const found = (shown: readonly string[]) => {
+      const history = new History({ guarantee: 'at-least-once', read: 'log' })
+      const id = laneOf(0, 1, { prefix, relay: relayName, topic: topics.source, partitionsPerLane: 1 })
+      history.append(topics.source, ids)
+      history.commit(1n)
+      history.append(topics.out, shown)
+      history.world.judge.expectedStops.add('OFFSET_MOVED')
+      const stop = { kind: 'stopped' as const, id, code: 'OFFSET_MOVED', message: '' }
+      history.world.judge.heard({ kind: 'pull', lingerUntilMs: null }, { ok: true, lanes: [stop] })
+      return history.verdict()
+    }
+    expect(found(['once-0-0', 'once-0-10'])).toEqual([])
+    expect(found(['once-0-0', 'once-0-11']).join()).toContain("0@11 'once-0-11' has out 1")
+  })
+})
+
+describe('the judge of no guarantee', () => {
+  it('has nothing to say of a record that was lost while something failed, and names one that was lost afterwards', () => {
+    const history = relayed('none')
+    history.append(topics.out, [one])
+    history.append(topics.out, [three])
+    history.append(topics.audit, [three])
+    expect(history.verdict()).toEqual([])
+
+    const calm = relayed('none')
+    calm.commit(1n)
+    calm.world.judge.calm()
+    calm.commit(3n)
+    calm.append(topics.out, [three])
+    calm.append(topics.audit, [three])
+    expect(calm.verdict()).toEqual([
+      expect.stringContaining(`0@1 '${two}' has out 0, audit 0, dead 0, wanted out 1 or more`),
+    ])
+  })
+
+  it('names what no record of the source gives', () => {
+    const history = relayed('none')
+    history.append(topics.out, ['once-0-99'])
+    expect(history.verdict().join()).toContain('comes from nowhere')
   })
 })

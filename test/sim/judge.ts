@@ -304,5 +304,8 @@ function usualOf(value: string): Counts {
 }
 
 const counts = ({ out, audit, dead }: Counts): string => `out ${out}, audit ${audit}, dead ${dead}`
-const countsOf = ({ least, most }: Bounds): string =>
-  least === most ? counts(least) : `at least ${counts(least)}, at most ${counts(most)}`
+const countsOf = ({ least, most }: Bounds): string => {
+  const range = (topic: keyof Counts) =>
+    least[topic] === most[topic] ? `${topic} ${least[topic]}` : `${topic} ${least[topic]} or more`
+  return [range('out'), range('audit'), range('dead')].join(', ')
+}

@@ -4,9 +4,10 @@
  */
 import { parseArgs } from 'node:util'
 import { inWorkers, type Outcome } from './batch.ts'
-import { controls } from './controls/controls.ts'
+import { controls, planFor } from './controls/controls.ts'
 import { faultKinds } from './journal.ts'
 import { planOf } from './plan.ts'
+import { promiseName } from './promises.ts'
 import { simulate } from './simulate.ts'
 
 const { values } = parseArgs({
@@ -38,7 +39,7 @@ function whole(name: 'seeds' | 'from' | 'seed' | 'workers' | 'seeds-max'): numbe
 
 async function runOne(seed: number): Promise<void> {
   const control = controls.find(({ name }) => name === values.control)
-  const plan = control?.focus?.(planOf(seed)) ?? planOf(seed)
+  const plan = control ? planFor(control, planOf(seed)) : planOf(seed)
   const result = await simulate(plan, { sabotage: control?.sabotage ?? {}, keepsTimeline: true })
   for (const line of [`plan ${JSON.stringify(plan)}`, ...result.timeline]) say(line)
   const { violations, digest } = result
@@ -73,6 +74,7 @@ async function runSeeds(from: number, count: number): Promise<void> {
   finish(failed.length === 0, {
     seeds: count,
     violations: failed.length,
+    promises: countPromises(seeds),
     failedSeeds: failed.map(({ seed }) => seed),
     faultsFired: Object.fromEntries(fired),
     neverFired: silent,
@@ -80,6 +82,12 @@ async function runSeeds(from: number, count: number): Promise<void> {
     secondsPerSeed: Number((seconds / count).toFixed(4)),
   })
 }
+
+/** How many of the seeds promise what. */
+const countPromises = (seeds: readonly number[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(seeds, (seed) => promiseName(planOf(seed).promise))].map(([name, { length }]) => [name, length]),
+  )
 
 async function runControls(): Promise<void> {
   const seeds: Record<string, number | null> = {}

@@ -1,6 +1,6 @@
 import { planOf } from '../plan.ts'
 import { simulate } from '../simulate.ts'
-import type { Control } from './controls.ts'
+import { type Control, planFor } from './controls.ts'
 
 export interface Caught {
   readonly name: string
@@ -14,12 +14,10 @@ export interface Caught {
  * Runs a broken relay through seed after seed until the judge notices. What it then sees must be the control's doing: the
  * relay as it is passes the same run.
  */
-export async function catchControl(
-  { name, breaks, sabotage, focus = (plan) => plan }: Control,
-  seedsMax: number,
-): Promise<Caught> {
+export async function catchControl(control: Control, seedsMax: number): Promise<Caught> {
+  const { name, breaks, sabotage } = control
   for (let seed = 1; seed <= seedsMax; seed++) {
-    const plan = focus(planOf(seed))
+    const plan = planFor(control, planOf(seed))
     const [violation] = (await simulate(plan, { sabotage })).violations
     if (violation === undefined) continue
     const isOurs = (await simulate(plan)).violations.length === 0

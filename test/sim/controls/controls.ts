@@ -1,7 +1,10 @@
 import type { Plan } from '../plan.ts'
+import { type PromisePlan, strongest, suited } from '../promises.ts'
 import type { Sabotage } from '../world.ts'
 import { abortsAfterFence } from './aborts-after-fence.ts'
+import { acksNotAwaited } from './acks-not-awaited.ts'
 import { commitsLastRecord } from './commits-last-record.ts'
+import { commitsPlainly } from './commits-plainly.ts'
 import { hidesSilence } from './hides-silence.ts'
 import { ignoresToken } from './ignores-token.ts'
 import { newSequence } from './new-sequence.ts'
@@ -12,6 +15,7 @@ import { readsUnstable } from './reads-unstable.ts'
 import { silenceIsFailure } from './silence-is-failure.ts'
 import { silenceIsSuccess } from './silence-is-success.ts'
 import { skipsStepNine } from './skips-step-nine.ts'
+import { trustsHoles } from './trusts-holes.ts'
 
 /** A relay with one rule of the protocol taken out. A harness that does not notice is blind. */
 export interface Control {
@@ -19,6 +23,8 @@ export interface Control {
   /** The rule that is broken. */
   readonly breaks: string
   readonly sabotage: Sabotage
+  /** Left out: exactly once, from the log. */
+  readonly promise?: PromisePlan
   /** Makes the weather denser in which the rule matters, or names the generation of brokers that needs it. */
   readonly focus?: (plan: Plan) => Plan
 }
@@ -55,6 +61,14 @@ const brokenBarriers = (plan: Plan): Plan => ({
   nodes: 3,
   timing: { ...plan.timing, leaseMs: 2_000, functionTimeoutMs: 15_000, transactionTimeoutMs: 30_000 },
   functions: { ...plan.functions, crash: 0, pause: 0, pauseCritical: 0.04, pauseMsMax: 12_000, crashCritical: 0.06 },
+  bells: { ...plan.bells, overlap: 0.6, pullEveryMs: 800 },
+})
+
+/** Owners that stand still in the middle of a window until others have gone on. */
+const sleepers = (plan: Plan): Plan => ({
+  ...plan,
+  timing: { ...plan.timing, leaseMs: 2_000, functionTimeoutMs: 30_000, transactionTimeoutMs: 60_000 },
+  functions: { ...plan.functions, pauseCritical: 0.04, pauseMsMax: 12_000 },
   bells: { ...plan.bells, overlap: 0.6, pullEveryMs: 800 },
 })
 
@@ -111,4 +125,29 @@ export const controls: readonly Control[] = [
     sabotage: readsByName,
     focus: (plan) => ({ ...plan, provocation: 'topic-recreated' }),
   },
+  {
+    name: 'acks-not-awaited',
+    breaks: 'at-least-once: the offsets move before the outputs are acknowledged',
+    sabotage: acksNotAwaited,
+    promise: { guarantee: 'at-least-once', read: 'log' },
+    focus: lostAnswers,
+  },
+  {
+    name: 'commits-plainly',
+    breaks: "none: offsets are committed outside of the lane's transaction",
+    sabotage: commitsPlainly,
+    promise: { guarantee: 'none', read: 'log' },
+    focus: sleepers,
+  },
+  {
+    name: 'trusts-holes',
+    breaks: "read: 'event': an event is taken for all that there is up to its last record",
+    sabotage: trustsHoles,
+    promise: { guarantee: 'at-least-once', read: 'event' },
+    focus: (plan) => ({ ...plan, bells: { ...plan.bells, miss: 0.3 } }),
+  },
 ]
+
+/** What a control runs in: its promise, and the weather in which its rule matters. */
+export const planFor = ({ focus = (plan) => plan, promise = strongest }: Control, plan: Plan): Plan =>
+  suited(focus({ ...plan, promise }))
