@@ -77,6 +77,8 @@ export interface OutputLog extends TopicPartition {
   readonly end: bigint
   /** Offsets of [from, until) whose records compaction has removed. */
   readonly removed: bigint
+  /** A time is judged, and the broker has dated records by its own clock: their source may have another date. */
+  readonly isDatedAnew: boolean
   readonly delivered: DeliveredRecords
   readonly transactions: readonly LogTransaction[]
   /** Who holds readers back. */

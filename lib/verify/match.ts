@@ -40,9 +40,10 @@ export function matchRecords(history: History): Matching {
   const pairing = new Pairing(expected, equals, meanings)
   const older = new OlderOutputs(history, meanings, (head) => pairing.isCertain(head))
   for (const [output, found] of meanings.entries()) {
+    const isDatedAnew = outputs[output]?.isDatedAnew ?? false
     for (let at = 0; at < found.length; at++) {
       const head = found[at] ?? none
-      const mayBeOlder = head !== none && at < older.until(output, pairing.sourceOf(head))
+      const mayBeOlder = head !== none && (isDatedAnew || at < older.until(output, pairing.sourceOf(head)))
       found[at] = pairing.take(head, mayBeOlder)
     }
   }

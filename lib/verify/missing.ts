@@ -11,6 +11,8 @@ export type Excuse =
   | 'before the start'
   /** Compaction has removed records of this output. */
   | 'compacted'
+  /** Its broker may have dated it before the time that is judged. */
+  | 'dated anew'
 
 /** Calls back with each expected record that must be there and is not; `excuse` is null for a loss. */
 export function eachMissing(
@@ -37,9 +39,10 @@ function excuses(history: History, matching: Matching): (index: number) => Excus
   return (index) => {
     const source = expected.source[index] ?? 0
     const output = expected.output[index] ?? -1
-    const { isHeldBack, isCompacted, isCut } = knowledge[output] ?? anywhere
+    const { isHeldBack, isCompacted, isDatedAnew, isCut } = knowledge[output] ?? anywhere
     if (isHeldBack) return 'held back'
     if (isCompacted) return 'compacted'
+    if (isDatedAnew) return 'dated anew'
     const isAnyones = isSourceUnknown[index] === 1
     if (isCut && (isAnyones || index < first.at(source, output))) return 'expired'
     if (isAnyones ? isAnyStartUnknown : isStartUnknown(sources[source]) && index < first.ofSource(source))
@@ -56,6 +59,7 @@ export function mayHide({ outputs, sources }: History): boolean {
 const knowledgeOf = (outputs: readonly OutputLog[]) => ({
   isHeldBack: outputs.some(({ until, end }) => until < end),
   isCompacted: outputs.some(({ removed }) => removed > 0n),
+  isDatedAnew: outputs.some((log) => log.isDatedAnew),
   isCut: outputs.some(({ from, logStart }) => logStart > 0n && from === logStart),
 })
 

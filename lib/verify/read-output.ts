@@ -17,6 +17,8 @@ export interface OutputAsk extends LogRange {
 
 export interface OutputRead extends LogRead {
   readonly delivered: DeliveredRecords
+  /** A time is asked for, and the topic has message.timestamp.type=LogAppendTime. */
+  readonly isDatedAnew: boolean
   /** What the dead letters among them name. */
   readonly deadLetters: readonly DeadLetterOrigin[]
 }
@@ -30,7 +32,9 @@ export async function readOutput(
 ): Promise<OutputRead> {
   const delivered = new DeliveredColumns()
   const deadLetters: DeadLetterOrigin[] = []
+  let isDatedAnew = false
   const read = await readLog(cluster, ask, progress, (batch, transaction) => {
+    if (ask.sinceMs !== null && batch.timestampType === 'LogAppendTime') isDatedAnew = true
     for (const record of batch.records()) {
       if (!isAsked(ask, record)) continue
       const origin = ask.isDeadLetters ? deadLetterOrigin(record) : null
@@ -39,7 +43,7 @@ export async function readOutput(
       if (fingerprint) delivered.push(record.offset, transaction, fingerprint)
     }
   })
-  return { ...read, delivered: delivered.records, deadLetters }
+  return { ...read, delivered: delivered.records, isDatedAnew, deadLetters }
 }
 
 const isAsked = ({ from, until, sinceMs }: OutputAsk, { offset, timestampMs }: KafkaRecord): boolean =>

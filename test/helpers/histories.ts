@@ -122,6 +122,7 @@ function outputLog({ shows, ...over }: OutputMade, partition: number): OutputLog
     until: end,
     end,
     removed: 0n,
+    isDatedAnew: false,
     transactions: [transaction({ visible: shows.length })],
     heldBy: [],
     ...over,

@@ -167,6 +167,20 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['count violated 1', 'ahead violated 1', 'lag noted 1'],
   ],
   [
+    'everything is relayed by somebody else, perhaps by the same relay under another prefix',
+    {
+      sources: [{ ...abc, committed: null, metadata: null }],
+      outputs: [{ shows: ['a', 'b', 'c'], transactions: [transaction({ producerId: 7n, visible: 3 })] }],
+      lanes: [{ transactionalId: laneId(0), producerId: null, fence: null }],
+    },
+    ['ahead unproven 3', 'count unproven 3', 'lag noted 3', 'started unproven 1'],
+  ],
+  [
+    'outputs by the lane, and none of its offsets committed',
+    { sources: [{ ...abc, committed: null, metadata: null }], outputs: [{ shows: ['a', 'b', 'c'] }] },
+    ['ahead violated 3', 'count violated 3', 'lag noted 3', 'started unproven 1'],
+  ],
+  [
     'not relayed yet is lag, no loss',
     { sources: [{ ...abc, committed: 1n }], outputs: [{ shows: ['a'] }] },
     ['lag noted 2'],
@@ -297,6 +311,21 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     'everything is there, compaction may have removed a copy',
     one([], { outputs: [{ shows: ['a', 'b', 'c'], removed: 1n }] }),
     ['hidden unproven 1'],
+  ],
+  [
+    'an output that its broker has dated before the time that is judged, says its clock',
+    { sources: [{ ...abc, before: 'older' }], outputs: [{ shows: ['a', 'c'], isDatedAnew: true }] },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'an output that its broker has dated within the time that is judged, says its clock, of an earlier record',
+    { sources: [{ ...abc, before: 'older' }], outputs: [{ shows: ['a', 'z', 'b', 'c'], isDatedAnew: true }] },
+    ['unexplained unproven 1'],
+  ],
+  [
+    'the same of a record that has an equal',
+    { sources: [{ ...abc, before: 'older' }], outputs: [{ shows: ['a', 'b', 'b', 'c'], isDatedAnew: true }] },
+    ['duplicated unproven 1'],
   ],
   [
     'compaction has removed a record of the source behind its output',

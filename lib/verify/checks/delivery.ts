@@ -1,3 +1,4 @@
+import { hasBegun } from '../begun.ts'
 import { type Finding, figure, Places, plural } from '../finding.ts'
 import { type History, standing } from '../history.ts'
 import { type Matching, meaning } from '../match.ts'
@@ -27,11 +28,16 @@ export function recordCount(history: History, { meanings }: Matching): Finding {
 }
 
 function countStatus(history: History, missing: number, surplus: number): Finding['status'] {
-  const { guarantee } = history
-  if (surplus > 0) return guarantee === 'exactly-once' ? 'violated' : 'noted'
+  if (surplus > 0) return surplusStatus(history)
   if (missing <= 0) return 'held'
-  if (guarantee === 'none') return 'noted'
+  if (history.guarantee === 'none') return 'noted'
   return mayHide(history) ? 'unproven' : 'violated'
+}
+
+/** Nobody accuses a relay of what is there when it was never seen under this prefix: see 19. */
+function surplusStatus(history: History): Finding['status'] {
+  if (history.guarantee !== 'exactly-once') return 'noted'
+  return hasBegun(history) ? 'violated' : 'unproven'
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -64,6 +70,7 @@ const advice: Readonly<Record<Excuse, string>> = {
   'held back': 'an open transaction holds readers back: wait for its end, or end it, and verify again',
   expired: 'the outputs have been cut by retention: verify a shorter time with --last',
   'before the start': 'where the relay started is not known: verify a time after its start with --last',
+  'dated anew': 'the broker of the output dates records by its own clock: verify without --last',
   compacted:
     'compaction has removed records of the output topic: verify before it does, or by a topic that is not compacted',
 }
@@ -143,10 +150,9 @@ export function outputsAhead(history: History, { isDelivered }: Matching): Findi
     if (isDelivered[index] === 0 || standings[index] !== standing.ahead) continue
     places.add(() => `${sourcePlace(history, index)}, in ${outputPlace(history, index)}`)
   }
-  const status = history.guarantee === 'exactly-once' ? 'violated' : 'noted'
   return places.finding(
     'ahead',
-    status,
+    surplusStatus(history),
     'no output is visible before the offset of its record',
     (count) => `${plural(count, 'output')} visible, the offsets of their records not committed`,
   )

@@ -1,3 +1,4 @@
+import { hasCommitted } from '../begun.ts'
 import { type Finding, Places, plural } from '../finding.ts'
 import type { History, LaneState, SourceLog } from '../history.ts'
 
@@ -89,18 +90,16 @@ export function sourceCut({ sources }: History): Finding {
 }
 
 /** 19. Started: something is committed. Else nothing is proven: the relay never ran, or it runs under another prefix. */
-export function startedAtAll({ sources, lanes }: History): Finding {
-  const isStarted = sources.some(
-    ({ committed, committedAfter, records }) => committed !== null || committedAfter !== null || records > 0,
-  )
-  const [first] = lanes
+export function startedAtAll(history: History): Finding {
+  const isStarted = hasCommitted(history)
+  const { sources, lanes } = history
   return {
     check: 'started',
     status: isStarted ? 'held' : 'unproven',
     count: isStarted ? 0 : sources.length,
     detail: isStarted
       ? 'the relay has begun'
-      : `nothing was ever committed by ${first?.transactionalId}: is the prefix right?`,
+      : `nothing was ever committed by ${lanes[0]?.transactionalId}: is the prefix right?`,
     examples: [],
   }
 }

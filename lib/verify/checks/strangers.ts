@@ -8,23 +8,23 @@ import { deliveredPlace } from '../places.ts'
  * 7. Unexplained: the relay wrote an output that no record of its source gives.
  *
  * Not asked where the source may have given it before the range that was read: until each source partition's outputs have
- * been met in an output partition, older ones may stand there. It cannot be told once compaction has removed records.
+ * been met in an output partition, older ones may stand there. It cannot be told once compaction has removed records, or
+ * where the time that is judged is another one by the broker's clock.
  */
 export function unexplainedRecords(history: History, matching: Matching): Finding {
   const authors = findAuthors(history, matching)
-  const places = new Places()
+  const [certain, doubtful] = [new Places(), new Places()]
   eachUnexplained(history, matching, authors, (output, at, isOurs, mayBeOlder) => {
-    if (isOurs && !mayBeOlder) places.add(() => deliveredPlace(history, output, at))
+    if (!isOurs || mayBeOlder) return
+    const isDoubtful = isCompacted(history) || history.outputs[output]?.isDatedAnew
+    const places = isDoubtful ? doubtful : certain
+    places.add(() => deliveredPlace(history, output, at))
   })
-  const [status, more] = isCompacted(history)
-    ? (['unproven', ' now: compaction has removed records of it; verify before it does'] as const)
-    : (['violated', ''] as const)
-  return places.finding(
-    'unexplained',
-    status,
-    'every output of the relay comes from a record of its source',
-    (count) => `${plural(count, 'output')} of the relay that no record of its source gives${more}`,
-  )
+  const held = 'every output of the relay comes from a record of its source'
+  const said = (count: number) => `${plural(count, 'output')} of the relay that no record of its source gives`
+  return certain.count > 0
+    ? certain.finding('unexplained', 'violated', held, said)
+    : doubtful.finding('unexplained', 'unproven', held, (count) => `${said(count)} now: ${whyGone(history)}`)
 }
 
 /**
@@ -67,3 +67,8 @@ function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, 
 }
 
 const isCompacted = ({ sources }: History): boolean => sources.some(({ removed }) => removed > 0n)
+
+const whyGone = (history: History): string =>
+  isCompacted(history)
+    ? 'compaction has removed records of it; verify before it does'
+    : 'it may be older by its own date; verify without --last'
