@@ -1,55 +1,34 @@
-import type { Problem } from '../lib/problems.ts'
+import { isRelayError } from '../lib/errors.ts'
+import { type Problem, wrongIf } from '../lib/problems.ts'
+import { parseDeploymentConfig } from '../lib/relay/config/config.ts'
 import { timingProblems } from '../lib/relay/config/relations.ts'
 import { settings as engineSettings } from '../lib/relay/config/settings.ts'
 import { seconds } from '../lib/units.ts'
-import { idPart } from './cloudformation.ts'
+import { idPart, type Value } from './cloudformation.ts'
 import { concurrencyAllowed } from './concurrency.ts'
-import { type DeploymentPlan, type FunctionPlan, isMapped, type RelayPlan } from './plan.ts'
+import { mappingProblems } from './mapping-problems.ts'
+import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
+import { functionEnvironment } from './resources/environment.ts'
 
 const functionNameCharactersMax = 64
-const consumerGroupCharactersMax = 200
-const mappingBrokersMax = 10
 
 /** What is wrong with a plan although each setting is fine: found at packaging, before anything is deployed. */
 export function planProblems(plan: DeploymentPlan): Problem[] {
   return [
     ...securityProblems(plan),
     ...clashes(plan),
-    ...tooManyBrokers(plan),
-    ...plan.relays.flatMap((relay) => [...relayProblems(relay), ...tooMany(plan, relay)]),
+    ...mappingProblems(plan),
+    ...plan.relays.flatMap((relay) => [...relayProblems(plan, relay), ...tooMany(plan, relay)]),
   ]
 }
 
-function relayProblems(relay: RelayPlan): Problem[] {
+function relayProblems(plan: DeploymentPlan, relay: RelayPlan): Problem[] {
   const path = `relays.${relay.facts.name}`
   return [
-    ...relay.functions.flatMap((one) => functionProblems(path, relay, one)),
+    ...relay.functions.flatMap((one) => functionProblems(path, one)),
+    ...coldStartProblems(path, plan, relay),
     ...Object.keys(relay.environment).flatMap((name) => wrongIf(decided.has(name), overruled(path, name))),
     ...Object.keys(relay.environment).flatMap((name) => wrongIf(secretTexts.has(name), shownToMany(path, name))),
-    ...wrongIf(relay.pollers !== undefined && relay.trigger.kind !== 'provisioned', {
-      path: `${path}.pollers`,
-      found: `set for the trigger '${relay.trigger.kind}'`,
-      wanted: 'no pollers: only provisioned mappings have their own',
-      fix: "remove it, or say 'trigger: provisioned'",
-    }),
-    ...wrongIf(relay.filter.length > 0 && !isMapped(relay), {
-      path: `${path}.filter`,
-      found: `set for the trigger '${relay.trigger.kind}'`,
-      wanted: 'no filter: a schedule has no events',
-      fix: 'remove it',
-    }),
-    ...wrongIf((relay.pollers?.min ?? 1) > (relay.pollers?.max ?? Number.POSITIVE_INFINITY), {
-      path: `${path}.pollers.min`,
-      found: `${relay.pollers?.min}`,
-      wanted: `at most pollers.max (${relay.pollers?.max})`,
-      fix: 'lower it',
-    }),
-    ...wrongIf(relay.bellGroup.length > consumerGroupCharactersMax, {
-      path: 'prefix',
-      found: `${relay.bellGroup.length} characters in the consumer group ${relay.bellGroup}`,
-      wanted: `at most ${consumerGroupCharactersMax}, the bound of Lambda`,
-      fix: 'shorten the prefix',
-    }),
   ]
 }
 
@@ -83,16 +62,6 @@ const shownToMany = (path: string, name: string): Problem => ({
   fix: 'keep it in Secrets Manager, and name it in auth or in a variable that ends in _SECRET',
 })
 
-function tooManyBrokers({ brokers, msk, relays }: DeploymentPlan): Problem[] {
-  const given = 'ssm' in brokers ? 0 : brokers.length
-  return wrongIf(given > mappingBrokersMax && msk === undefined && relays.some(isMapped), {
-    path: 'brokers',
-    found: `${given} addresses`,
-    wanted: `at most ${mappingBrokersMax}, the bound of an event source mapping; clients learn of the others by themselves`,
-    fix: 'name fewer',
-  })
-}
-
 /** Connections that a cluster refuses look like an outage; worse, they are refused to its other clients too. */
 function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Problem[] {
   const allowed = concurrencyAllowed(plan)
@@ -104,29 +73,45 @@ function tooMany(plan: DeploymentPlan, { facts, concurrency }: RelayPlan): Probl
   })
 }
 
-/** The very relations that a function checks at its cold start, before it is deployed. */
-function functionProblems(path: string, relay: RelayPlan, one: FunctionPlan): Problem[] {
-  const milliseconds = (name: 'commitReserveMs' | 'leaseMs' | 'renewEveryMs'): number => {
-    const { env, byDefault } = engineSettings[name]
-    return Number(relay.environment[env] ?? byDefault)
-  }
-  const timing = timingProblems({
-    functionTimeoutMs: one.timeoutSeconds * seconds(1),
-    transactionTimeoutMs: one.transactionTimeoutMs,
-    commitReserveMs: milliseconds('commitReserveMs'),
-    leaseMs: milliseconds('leaseMs'),
-    renewEveryMs: milliseconds('renewEveryMs'),
+function functionProblems(path: string, one: FunctionPlan): Problem[] {
+  return wrongIf(one.name.length > functionNameCharactersMax, {
+    path,
+    found: `${one.name.length} characters in the function name ${one.name}`,
+    wanted: `at most ${functionNameCharactersMax}, the bound of Lambda`,
+    fix: 'shorten the name of the service, the stage or the relay',
   })
-  return [
-    ...timing.map((problem) => ({ ...problem, path: `${path} (${one.role}): ${problem.path}` })),
-    ...wrongIf(one.name.length > functionNameCharactersMax, {
-      path,
-      found: `${one.name.length} characters in the function name ${one.name}`,
-      wanted: `at most ${functionNameCharactersMax}, the bound of Lambda`,
-      fix: 'shorten the name of the service, the stage or the relay',
-    }),
-  ]
 }
+
+/** What each function would refuse at its cold start, by its own rules; what all of them would refuse, once. */
+function coldStartProblems(path: string, plan: DeploymentPlan, relay: RelayPlan): Problem[] {
+  const seen = new Set<string>()
+  return relay.functions.flatMap((one) =>
+    refusedBy(plan, relay, one).flatMap((problem) => {
+      const key = `${problem.path} ${problem.found}`
+      if (seen.has(key)) return []
+      seen.add(key)
+      return [{ ...problem, path: `${path} (${one.role}): ${problem.path}` }]
+    }),
+  )
+}
+
+function refusedBy(plan: DeploymentPlan, relay: RelayPlan, one: FunctionPlan): readonly Problem[] {
+  try {
+    const config = parseDeploymentConfig(filledIn(functionEnvironment(plan, relay, one)))
+    return timingProblems({ ...config, functionTimeoutMs: one.timeoutSeconds * seconds(1) })
+  } catch (error) {
+    if (isRelayError(error) && error.code === 'CONFIG_INVALID') return (error.context.problems ?? []) as Problem[]
+    throw error
+  }
+}
+
+/** What CloudFormation looks up is not known here; examples stand in for it. */
+const filledIn = (environment: Readonly<Record<string, Value>>): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, typeof value === 'string' ? value : exampleOf(name)]),
+  )
+
+const exampleOf = (name: string) => Object.values(engineSettings).find(({ env }) => env === name)?.example
 
 /** Names that CloudFormation or Lambda would take for one: one of the two would silently be gone. */
 function clashes({ relays }: DeploymentPlan): Problem[] {
@@ -169,5 +154,3 @@ function securityProblems({ auth, msk, vpc }: DeploymentPlan): Problem[] {
     }),
   ]
 }
-
-const wrongIf = (isWrong: boolean, problem: Problem): Problem[] => (isWrong ? [problem] : [])

@@ -87,7 +87,7 @@ const relay = v.strictObject({
   trigger: v.optional(v.picklist(triggers, `one of ${triggers.join(', ')}`)),
   module: v.optional(text),
   memory: v.optional(whole(128, 10_240), 512),
-  timeout: v.optional(duration('10s', '15m'), '60s'),
+  timeout: v.optional(duration('10s', '14m'), '60s'),
   concurrency: v.optional(whole(1, 1_000)),
   batchSize: v.optional(whole(1, 10_000), 10_000),
   startingPosition: v.optional(v.picklist(['TRIM_HORIZON', 'LATEST'], 'TRIM_HORIZON or LATEST'), 'TRIM_HORIZON'),
@@ -98,7 +98,10 @@ const relay = v.strictObject({
       group: v.optional(matching(/^[\w-]{1,128}$/, 'up to 128 letters, digits, dashes and underscores')),
     }),
   ),
-  filter: v.optional(v.pipe(v.array(pattern), v.maxLength(10, 'at most 10 patterns, the bound of Lambda')), []),
+  filter: v.optional(
+    v.pipe(v.array(pattern), v.maxLength(20, 'at most 20 patterns, the bound of Lambda (5 unless raised)')),
+    [],
+  ),
   lagAlarm: v.optional(whole(1, Number.MAX_SAFE_INTEGER), 100_000),
   environment: v.optional(v.record(matching(/^[A-Za-z]\w*$/, 'a variable name'), v.string('text')), {}),
 })

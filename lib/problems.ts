@@ -22,6 +22,8 @@ export function refuseIfAny(what: string, problems: readonly Problem[], code: Er
 const problemLine = ({ path, found, wanted, fix }: Problem): string =>
   `  ${path} is ${found}, wanted ${wanted}. Fix: ${fix}`
 
+export const wrongIf = (isWrong: boolean, problem: Problem): Problem[] => (isWrong ? [problem] : [])
+
 /** A value as a message shows it, bounded. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'missing'

@@ -49,13 +49,14 @@ describe('what is refused', () => {
     ['relays.delays.latency', withRelay({ latency: 5 })],
     ['relays.delays.latency', withRelay({ latency: '5 seconds' })],
     ['relays.delays.timeout', withRelay({ timeout: '5s' })],
+    ['relays.delays.timeout', withRelay({ timeout: '15m' })], // longer than a mapping waits, and than a transaction lasts
     ['relays.delays.memory', withRelay({ memory: 64 })],
     ['relays.delays.batchSize', withRelay({ batchSize: 10_001 })],
     ['relays.delays.trigger', withRelay({ trigger: 'kafka' })],
     ['relays.delays.pollers.min', withRelay({ pollers: { min: 0 } })],
     ['relays.delays.filter.0.kind', withRelay({ filter: [{ value: {}, kind: ['late'] }] })],
     ['relays.delays.filter.0.value', withRelay({ filter: [{}] })],
-    ['relays.delays.filter', withRelay({ filter: Array(11).fill({ value: {} }) })],
+    ['relays.delays.filter', withRelay({ filter: Array(21).fill({ value: {} }) })],
   ])('%s out of bounds: %j', (path, given) => {
     expect(problemsOf(given).map((problem) => problem.path)).toEqual([path])
   })

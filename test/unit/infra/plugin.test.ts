@@ -147,6 +147,6 @@ test('a relay whose module is missing is refused, with its path', async () => {
 })
 
 test('what does not fit together is refused before anything is packaged', async () => {
-  const tooLong = service({ ...settings, relays: { dotted: { timeout: '15m' } } })
-  await expect(described(tooLong)).rejects.toThrow(/CONFIG_INVALID: custom\.fencepost .*\n.*900000 ms/)
+  const tooLong = service({ ...settings, relays: { dotted: { environment: { FENCEPOST_LEASE_MS: '1000' } } } })
+  await expect(described(tooLong)).rejects.toThrow(/CONFIG_INVALID: custom\.fencepost .*\n.*1000 ms/)
 })
