@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { systemClock, systemRandom } from '../../lib/clock.ts'
 import type { Cluster } from '../../lib/kafka/cluster.ts'
 import { createCluster } from '../../lib/kafka/kafka-cluster.ts'
@@ -45,7 +46,7 @@ interface Rule extends Fault {
 }
 
 /** Stands between a client and one broker, understands the frames that pass, and breaks those that it is told to. */
-export async function startKafkaProxy(target: { readonly host: string; readonly port: number }): Promise<KafkaProxy> {
+async function startKafkaProxy(target: { readonly host: string; readonly port: number }): Promise<KafkaProxy> {
   const names = new Map<number, Api>(Object.values(apis).map(({ key, name }) => [key, name]))
   const rules: Rule[] = []
   const requests: Api[] = []
@@ -152,6 +153,14 @@ function deliver(target: { readonly host: string; readonly port: number }, frame
     })
     socket.write(frame)
   })
+}
+
+/** Before the only broker of `brokers`, up to the end of the test that asks. */
+export async function proxyBefore(brokers: readonly string[]): Promise<KafkaProxy> {
+  const [host = '', port = ''] = (brokers[0] ?? '').split(':')
+  const proxy = await startKafkaProxy({ host, port: Number(port) })
+  onTestFinished(() => proxy.stop())
+  return proxy
 }
 
 /** A cluster of one broker whose every connection goes through the proxy, whatever address the broker gives itself. */

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import type { RelayRuntime } from '../../../lib/relay/runtime.ts'
 import { copyAfter, gate } from '../../helpers/gates.ts'
-import { clusterThrough, type KafkaProxy, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { clusterThrough, type KafkaProxy, proxyBefore } from '../../helpers/kafka-proxy.ts'
 import { fenceOf } from '../../helpers/operator.ts'
 import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { failureOf, onlyLane, refusalOf, ring } from '../../helpers/ringing.ts'
@@ -68,8 +68,7 @@ describe('the only broker is killed', () => {
   test('before the commit reaches it, and comes back: every record is relayed once', async () => {
     const world = await relayWorld({ brokers: kafka.brokers })
     const values = await world.produce(20)
-    const proxy = await startKafkaProxy({ host: '127.0.0.1', port: kafka.nodes[0]?.port ?? 0 })
-    onTestFinished(() => proxy.stop())
+    const proxy = await proxyBefore(kafka.brokers)
     const runtime = await world.container({ cluster: clusterThrough(kafka.brokers, proxy) })
     await ring(runtime)
     values.push(...(await world.produce(20)))
@@ -86,9 +85,7 @@ describe('the only broker is killed', () => {
 describe.each(['4.1', '3.9'] as const)('the answer to the commit is lost, Kafka %s', (version) => {
   async function proxiedWorld() {
     const world = await relayWorld({ version })
-    const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
-    const proxy = await startKafkaProxy({ host, port: Number(port) })
-    onTestFinished(() => proxy.stop())
+    const proxy = await proxyBefore(world.brokers)
     const runtime = await world.container({ cluster: clusterThrough(world.brokers, proxy) })
     return { world, proxy, runtime }
   }

@@ -1,9 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import type { Api } from '../../../lib/kafka/protocol/generated/index.ts'
 import type { Bell } from '../../../lib/relay/bell.ts'
 import type { RelayRuntime } from '../../../lib/relay/runtime.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { clusterThrough, proxyBefore } from '../../helpers/kafka-proxy.ts'
 import { committedBy, fenceOf } from '../../helpers/operator.ts'
 import { type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { eventOf, onlyLane, pull, ring } from '../../helpers/ringing.ts'
@@ -92,9 +92,7 @@ async function faultAt(
   fault: Fault,
   takeOver: () => Promise<void>,
 ): Promise<Strike> {
-  const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
-  const proxy = await startKafkaProxy({ host, port: Number(port) })
-  onTestFinished(() => proxy.stop())
+  const proxy = await proxyBefore(world.brokers)
   const cluster = clusterThrough(world.brokers, proxy)
   const died = Promise.withResolvers<void>()
   if (fault === 'lost-answer') {

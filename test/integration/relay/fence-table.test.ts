@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type HttpFault, type HttpFaults, startHttpFaults } from '../../../lib/local/http-faults.ts'
 import { copyAfter, gate } from '../../helpers/gates.ts'
 import { initProducer } from '../../helpers/kafka-client.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { clusterThrough, proxyBefore } from '../../helpers/kafka-proxy.ts'
 import { editFence, fenceOf } from '../../helpers/operator.ts'
 import { fenceTable, type RelayWorld, relayWorld } from '../../helpers/relay-world.ts'
 import { eventOf, failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
@@ -37,9 +37,7 @@ async function everythingOnce({ container, delivered, names }: RelayWorld, value
 
 /** Sees each request of a container to the broker. */
 async function observedCluster({ brokers }: RelayWorld) {
-  const [host = '', port = ''] = (brokers[0] ?? '').split(':')
-  const proxy = await startKafkaProxy({ host, port: Number(port) })
-  onTestFinished(() => proxy.stop())
+  const proxy = await proxyBefore(brokers)
   return { requests: proxy.requests, cluster: clusterThrough(brokers, proxy), proxy }
 }
 

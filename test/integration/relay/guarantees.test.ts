@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { clusterThrough, proxyBefore } from '../../helpers/kafka-proxy.ts'
 import { committedBy, setTopicConfig } from '../../helpers/operator.ts'
 import { copyRelay, type Names, relayWorld, type WorldOptions } from '../../helpers/relay-world.ts'
 import { failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
@@ -9,9 +9,7 @@ import { appendRecords } from '../../helpers/writing.ts'
 async function worldWith(guarantee: 'at-least-once' | 'none', options: WorldOptions = {}) {
   const define = (names: Names) => ({ ...copyRelay(names), guarantee })
   const world = await relayWorld({ define, ...options })
-  const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
-  const proxy = await startKafkaProxy({ host, port: Number(port) })
-  onTestFinished(() => proxy.stop())
+  const proxy = await proxyBefore(world.brokers)
   return { world, proxy, through: () => clusterThrough(world.brokers, proxy) }
 }
 

@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import type { RelayObserver } from '../../../lib/relay/observer.ts'
 import { copyAfter } from '../../helpers/gates.ts'
 import { hastyClock } from '../../helpers/hasty-clock.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { clusterThrough, proxyBefore } from '../../helpers/kafka-proxy.ts'
 import { copyRelay, type Names, relayWorld } from '../../helpers/relay-world.ts'
 import { failureOf, onlyLane, ring } from '../../helpers/ringing.ts'
 
@@ -41,9 +41,7 @@ describe.each(kafkaVersions)('a function that runs out of time, Kafka %s', (vers
     const { container, produce, delivered, brokers } = await relayWorld({ version })
     const values = await produce(5)
     const clock = hastyClock()
-    const [host = '', port = ''] = (brokers[0] ?? '').split(':')
-    const proxy = await startKafkaProxy({ host, port: Number(port) })
-    onTestFinished(() => proxy.stop())
+    const proxy = await proxyBefore(brokers)
     const late = proxy.before('Produce', async () => clock.skip(59_600))
     const runtime = await container({ clock, cluster: clusterThrough(brokers, proxy) })
     const failure = await failureOf(ring(runtime, undefined, 60_000))

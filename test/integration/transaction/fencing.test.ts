@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import type { TransactionSession } from '../../../lib/transaction/session.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { clusterThrough, type KafkaProxy, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import type { KafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { proxiedLane } from '../../helpers/proxied-lane.ts'
 import {
   batches,
   failureOf,
@@ -23,7 +24,6 @@ describe.each(kafkaVersions)('a session on Kafka %s that another one supersedes'
   let brokers: readonly string[]
   let direct: Cluster
   let proxy: KafkaProxy
-  let proxied: Cluster
   let topic: string
   let lane: TestLane
   let old: TransactionSession
@@ -34,17 +34,7 @@ describe.each(kafkaVersions)('a session on Kafka %s that another one supersedes'
   })
   afterAll(() => direct.close())
   beforeEach(async () => {
-    const [host = '', port = ''] = (brokers[0] ?? '').split(':')
-    proxy = await startKafkaProxy({ host, port: Number(port) })
-    proxied = clusterThrough(brokers, proxy)
-    topic = await createTopic(brokers, 'fencing', { partitions: 2 })
-    lane = laneOn(topic)
-    old = await openReady(proxied, lane)
-    await window(old, lane, topic, ['one'], 1)
-  })
-  afterEach(async () => {
-    await proxied.close()
-    await proxy.stop()
+    ;({ proxy, topic, lane, session: old } = await proxiedLane(brokers, 'fencing', { partitions: 2 }))
   })
 
   const begin = () =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { type KafkaHandle, startKafka } from '../../../lib/local/kafka.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { throughProxy } from '../../helpers/proxied-lane.ts'
 import {
   batches,
   committedOf,
@@ -36,9 +36,7 @@ afterAll(async () => {
 })
 
 test('an offset that stays pending behind the barrier is freed by joining and aborting, and the lane goes on (P3)', async () => {
-  const node = kafka.nodes[0]
-  const proxy = await startKafkaProxy({ host: '127.0.0.1', port: node?.port ?? 0 })
-  const proxied = clusterThrough(kafka.brokers, proxy)
+  const { proxy, cluster: proxied } = await throughProxy(kafka.brokers)
   const topic = await createTopic(kafka.brokers, 'pending')
   const lane = laneOn(topic)
   const session = await openReady(proxied, lane)
@@ -56,17 +54,13 @@ test('an offset that stays pending behind the barrier is freed by joining and ab
   await openReady(direct, lane)
   expect(await settledOffset(direct, lane)).toBe(2)
   expect(await valuesIn(direct, topic)).toEqual(['one', 'two'])
-  await proxied.close()
-  await proxy.stop()
 })
 
 test.each([
   ['left to the barrier, its late batch is refused', false, ['two']],
   ['aborted all the same, its late batch is published by the next commit', true, ['two', 'two']],
 ] as const)('a transaction whose Produce was not answered: %s (P5)', async (_, aborts, visible) => {
-  const node = kafka.nodes[0]
-  const proxy = await startKafkaProxy({ host: '127.0.0.1', port: node?.port ?? 0 })
-  const proxied = clusterThrough(kafka.brokers, proxy)
+  const { proxy, cluster: proxied } = await throughProxy(kafka.brokers)
   const topic = await createTopic(kafka.brokers, 'late')
   const lane = laneOn(topic)
   const session = await openReady(proxied, lane)
@@ -88,6 +82,4 @@ test.each([
   await window(next, lane, topic, ['two'], 1)
   await openReady(direct, lane)
   expect(await valuesIn(direct, topic)).toEqual(visible)
-  await proxied.close()
-  await proxy.stop()
 })

@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sooner, systemClock } from '../../../lib/clock.ts'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import type { Api } from '../../../lib/kafka/protocol/generated/index.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import type { TransactionSession } from '../../../lib/transaction/session.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { clusterThrough, type KafkaProxy, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import type { KafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { proxiedLane } from '../../helpers/proxied-lane.ts'
 import {
   batches,
   failureOf,
-  laneOn,
   offsetOf,
   openReady,
   settledOffset,
@@ -18,7 +18,6 @@ import {
   window,
 } from '../../helpers/sessions.ts'
 import { kafkaBrokers } from '../../helpers/stack.ts'
-import { createTopic } from '../../helpers/topics.ts'
 
 describe.each(kafkaVersions)('a session on Kafka %s whose connection breaks', (version) => {
   const older = version === '3.9'
@@ -36,17 +35,7 @@ describe.each(kafkaVersions)('a session on Kafka %s whose connection breaks', (v
   })
   afterAll(() => direct.close())
   beforeEach(async () => {
-    const [host = '', port = ''] = (brokers[0] ?? '').split(':')
-    proxy = await startKafkaProxy({ host, port: Number(port) })
-    proxied = clusterThrough(brokers, proxy)
-    topic = await createTopic(brokers, 'resend')
-    lane = laneOn(topic)
-    session = await openReady(proxied, lane)
-    await window(session, lane, topic, ['one'], 1)
-  })
-  afterEach(async () => {
-    await proxied.close()
-    await proxy.stop()
+    ;({ proxy, cluster: proxied, topic, lane, session } = await proxiedLane(brokers, 'resend'))
   })
 
   const begin = () => session.begin([{ topic, partition: 0 }], within(10_000))

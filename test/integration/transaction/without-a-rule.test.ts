@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../../lib/kafka/cluster.ts'
 import { kafkaVersions } from '../../../lib/local/kafka-jars.ts'
 import { clusterAt, within } from '../../helpers/kafka-client.ts'
-import { clusterThrough, startKafkaProxy } from '../../helpers/kafka-proxy.ts'
+import { asItIs, type Broken, proxiedLane, throughProxy } from '../../helpers/proxied-lane.ts'
 import { relayWorld } from '../../helpers/relay-world.ts'
 import { ring } from '../../helpers/ringing.ts'
 import {
@@ -24,10 +24,6 @@ import { newSequence } from '../../sim/controls/new-sequence.ts'
 import { silenceIsFailure } from '../../sim/controls/silence-is-failure.ts'
 import { skipsStepNine } from '../../sim/controls/skips-step-nine.ts'
 
-/** What takes a rule out, between the engine and its connections. */
-type Broken = (cluster: Cluster) => Cluster
-const asItIs: Broken = (cluster) => cluster
-
 /**
  * One schedule, played with the rule and without it, on a real broker. What goes wrong without the rule shows that the
  * schedule is one in which the rule is needed.
@@ -43,35 +39,21 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
   })
   afterAll(() => direct.close())
 
-  async function throughProxy(broken: Broken) {
-    const [host = '', port = ''] = (brokers[0] ?? '').split(':')
-    const proxy = await startKafkaProxy({ host, port: Number(port) })
-    const proxied = clusterThrough(brokers, proxy)
-    onTestFinished(async () => {
-      await proxied.close()
-      await proxy.stop()
-    })
-    return { proxy, cluster: broken(proxied) }
-  }
-
-  /** A lane that has relayed one window, and its session. */
-  async function lane(broken: Broken) {
-    const { proxy, cluster } = await throughProxy(broken)
-    const topic = await createTopic(brokers, 'rule')
-    const lane = laneOn(topic)
-    const session = await openReady(cluster, lane)
-    await window(session, lane, topic, ['one'], 1)
+  /** A lane that has relayed one window, and what its session is told to do. */
+  async function relayed(broken: Broken) {
+    const made = await proxiedLane(brokers, 'rule', { broken })
+    const { topic, lane, session } = made
     const begin = (of = session) => of.begin([{ topic, partition: 0 }], within(10_000))
     const send = (value: string, of = session) => of.send([batches(topic, 0, [value])], within(10_000))
     const sendOffset = (offset: number, of = session) => of.sendOffsets([offsetOf(lane, offset)], within(10_000))
-    return { proxy, cluster, topic, lane, session, begin, send, sendOffset, visible: () => valuesIn(direct, topic) }
+    return { ...made, begin, send, sendOffset, visible: () => valuesIn(direct, topic) }
   }
 
   test.each([
     ['with', ['one', 'two']],
     ['without', ['one', 'two', 'two']],
   ] as const)('R1: the offset is read behind the barrier, %s it', async (rule, values) => {
-    const { cluster, lane: id, topic, session, begin, send, sendOffset, visible } = await lane(asItIs)
+    const { cluster, lane: id, topic, session, begin, send, sendOffset, visible } = await relayed(asItIs)
     await begin()
     await Promise.all([send('two'), sendOffset(2)])
     const early = Number(await committedOf(direct, id))
@@ -87,7 +69,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
     ['with', asItIs, ['one', 'two']],
     ['without', newSequence.cluster, ['one', 'two', 'two']],
   ] as const)('R2: an unanswered batch is sent again under its own sequence, %s it', async (_, broken, values) => {
-    const { proxy, lane: id, topic, session, visible } = await lane(broken)
+    const { proxy, lane: id, topic, session, visible } = await relayed(broken)
     const lost = proxy.dropAnswers('Produce')
     await window(session, id, topic, ['two'], 2)
     expect(lost.fired).toBe(1)
@@ -99,7 +81,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
     ['without', silenceIsFailure.cluster, 2],
   ] as const)('R3: an unanswered commit is unknown, not failed, %s it', async (_, broken, times) => {
     const world = await relayWorld({ version })
-    const { proxy, cluster } = await throughProxy(broken)
+    const { proxy, cluster } = await throughProxy(brokers, broken)
     const runtime = await world.container({ cluster })
     const before = await world.produce(3)
     await ring(runtime)
@@ -115,7 +97,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
     ['with', ['one', 'two']],
     ['without', ['one', 'two', 'two']],
   ] as const)('R4: a lane has one transactional id, %s it', async (rule, values) => {
-    const { cluster, lane: id, topic, begin, send, session, sendOffset, visible } = await lane(asItIs)
+    const { cluster, lane: id, topic, begin, send, session, sendOffset, visible } = await relayed(asItIs)
     await begin()
     await send('two')
     const heirs = rule === 'with' ? id : { ...id, transactionalId: freshName('id') }
@@ -132,7 +114,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
   ] as const)(
     'R5, P3: the older protocol leaves a session whose request was not answered, %s that',
     async (_, broken, values) => {
-      const { proxy, cluster, lane: id, topic, session, begin, send, sendOffset, visible } = await lane(broken)
+      const { proxy, cluster, lane: id, topic, session, begin, send, sendOffset, visible } = await relayed(broken)
       const late = proxy.hold('EndTxn')
       await window(session, id, topic, ['two'], 2)
       const next = session.reusable ? session : await openReady(cluster, id)
@@ -159,7 +141,7 @@ describe.each(kafkaVersions)('the same schedule with a rule and without it, on K
   ] as const)(
     'step 9, P2: an offset that was moved by hand is noticed before the commit, %s it',
     async (rule, broken, committed) => {
-      const { cluster } = await throughProxy(broken)
+      const { cluster } = await throughProxy(brokers, broken)
       const topic = await createTopic(brokers, 'rule')
       const id = laneOn(topic)
       const session = await openReady(cluster, id)
