@@ -9,6 +9,7 @@ import { concurrencyAllowed } from './concurrency.ts'
 import { mappingProblems } from './mapping-problems.ts'
 import type { DeploymentPlan, FunctionPlan, RelayPlan } from './plan.ts'
 import { functionEnvironment } from './resources/environment.ts'
+import { sizeProblems } from './size-problems.ts'
 
 const functionNameCharactersMax = 64
 
@@ -18,6 +19,7 @@ export function planProblems(plan: DeploymentPlan): Problem[] {
     ...securityProblems(plan),
     ...clashes(plan),
     ...mappingProblems(plan),
+    ...sizeProblems(plan),
     ...plan.relays.flatMap((relay) => [...relayProblems(plan, relay), ...tooMany(plan, relay)]),
   ]
 }
