@@ -34,7 +34,7 @@ export interface LaneState {
 /** What the checks need of a fence record. */
 export type FenceState = Pick<
   FenceRecord,
-  'lineage' | 'token' | 'dirty' | 'owner' | 'leaseUntilMs' | 'stopped' | 'committedUntil'
+  'lineage' | 'token' | 'dirty' | 'owner' | 'leaseUntilMs' | 'stopped' | 'committedUntil' | 'resetTo'
 >
 
 /** One partition of the source. */
@@ -60,9 +60,11 @@ export interface SourceLog extends TopicPartition {
   readonly committed: bigint | null
   /** Committed after the outputs were read: nothing from here on may be in them. */
   readonly committedAfter: bigint | null
+  /** As far as the relay has come: committed, or remembered by a clean fence record when Kafka has forgotten it. */
+  readonly relayedUntil: bigint
   /** Of the later offset; null when it is not of this product. */
   readonly metadata: CommitMetadata | null
-  /** Records that readers see in [from, committed). */
+  /** Records that readers see in [from, committed), or as far as is remembered. */
   readonly records: number
   readonly transactions: readonly LogTransaction[]
 }

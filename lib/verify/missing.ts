@@ -33,18 +33,21 @@ function excuses(history: History, matching: Matching): (index: number) => Excus
   const { expected, outputs, sources } = history
   const { isSourceUnknown } = matching
   const first = firstDelivered(history, matching)
-  const isAnyStartUnknown = sources.some(isStartUnknown)
+  const all = [...outputs.keys()]
   const anywhere = knowledgeOf(outputs)
   const knowledge = outputs.map((log) => knowledgeOf([log]))
+  const isAnyStartUnknown = sources.some(isStartUnknown)
   return (index) => {
     const source = expected.source[index] ?? 0
-    const output = expected.output[index] ?? -1
-    const { isHeldBack, isCompacted, isDatedAnew, isCut } = knowledge[output] ?? anywhere
+    const place = expected.output[index] ?? -1
+    const isAnyones = isSourceUnknown[index] === 1
+    const isCutIn = (output: number) =>
+      knowledge[output]?.isCut && (isAnyones || index < first.inOutput(source, output))
+    const { isHeldBack, isCompacted, isDatedAnew } = knowledge[place] ?? anywhere
     if (isHeldBack) return 'held back'
     if (isCompacted) return 'compacted'
     if (isDatedAnew) return 'dated anew'
-    const isAnyones = isSourceUnknown[index] === 1
-    if (isCut && (isAnyones || index < first.at(source, output))) return 'expired'
+    if (place < 0 ? all.some(isCutIn) : isCutIn(place)) return 'expired'
     if (isAnyones ? isAnyStartUnknown : isStartUnknown(sources[source]) && index < first.ofSource(source))
       return 'before the start'
     return null
@@ -66,19 +69,19 @@ const knowledgeOf = (outputs: readonly OutputLog[]) => ({
 const isStartUnknown = (source: SourceLog | undefined): boolean => source?.before === 'unknown start'
 
 /** The first record that is known to be of a source partition, in each output partition and in all. */
-function firstDelivered({ expected, outputs, sources }: History, { isDelivered, isSourceUnknown }: Matching) {
-  const nothing = isDelivered.length
-  const firstAt = new Int32Array(sources.length * (outputs.length + 1)).fill(nothing)
-  const first = new Int32Array(sources.length).fill(nothing)
-  const cell = (source: number, output: number) => source * (outputs.length + 1) + output + 1
-  for (let index = nothing - 1; index >= 0; index--) {
-    if (isDelivered[index] === 0 || isSourceUnknown[index] === 1) continue
-    const source = expected.source[index] ?? 0
-    firstAt[cell(source, expected.output[index] ?? -1)] = index
-    first[source] = index
-  }
+function firstDelivered({ expected, sources }: History, { meanings, isSourceUnknown }: Matching) {
+  const nothing = expected.high.length
+  const inOutputs = meanings.map((found) => {
+    const first = new Int32Array(sources.length).fill(nothing)
+    for (const index of found) {
+      if (index < 0 || isSourceUnknown[index] === 1) continue
+      const source = expected.source[index] ?? 0
+      first[source] = Math.min(first[source] ?? nothing, index)
+    }
+    return first
+  })
   return {
-    at: (source: number, output: number): number => firstAt[cell(source, output)] ?? nothing,
-    ofSource: (source: number): number => first[source] ?? nothing,
+    inOutput: (source: number, output: number): number => inOutputs[output]?.[source] ?? nothing,
+    ofSource: (source: number): number => Math.min(...inOutputs.map((first) => first[source] ?? nothing), nothing),
   }
 }

@@ -10,6 +10,7 @@ import { seconds } from '../units.ts'
 export type Offsets = ReadonlyMap<string, bigint>
 
 export const least = (one: bigint, other: bigint): bigint => (one < other ? one : other)
+export const greatest = (one: bigint, other: bigint): bigint => (one < other ? other : one)
 
 const pauseFirstMs = 5
 const pauseMaxMs = 50

@@ -1,7 +1,7 @@
 import { isRelayError } from '../errors.ts'
 import type { Cluster } from '../kafka/cluster.ts'
-import type { History, SourceLog } from './history.ts'
-import { least } from './positions.ts'
+import type { History } from './history.ts'
+import { greatest, least } from './positions.ts'
 import type { Progress } from './progress.ts'
 import { type Expecting, readSource } from './read-source.ts'
 
@@ -19,8 +19,8 @@ export async function readAhead(
   progress: Progress,
 ): Promise<void> {
   for (const [source, log] of sources.entries()) {
-    const { topic, partition, topicId, stableEnd } = log
-    const from = positionOf(log)
+    const { topic, partition, topicId, stableEnd, relayedUntil } = log
+    const from = greatest(relayedUntil, log.from)
     const until = least(stableEnd, from + aheadMax)
     const ask = { topic, partition, topicId, source, from, until, committed: from, committedAfter: from }
     await readSource(cluster, ask, expecting, progress).catch((error) => {
@@ -28,6 +28,3 @@ export async function readAhead(
     })
   }
 }
-
-const positionOf = ({ committedAfter, from }: SourceLog): bigint =>
-  committedAfter !== null && committedAfter > from ? committedAfter : from

@@ -1,6 +1,6 @@
 import type { Cluster } from '../kafka/cluster.ts'
 import { tpKey } from '../kafka/record.ts'
-import { offsetsAt } from './positions.ts'
+import { greatest, offsetsAt } from './positions.ts'
 import type { Progress } from './progress.ts'
 import { type LogRange, readLogBatches, type SeenBatch } from './read-batches.ts'
 import { TransactionTracker } from './track-transactions.ts'
@@ -33,7 +33,7 @@ export async function readLog(
   return { transactions: tracker.transactions, removed: removed + holeBetween(next, range.until) }
 }
 
-const holeBetween = (next: bigint, found: bigint): bigint => (found > next ? found - next : 0n)
+const holeBetween = (next: bigint, found: bigint): bigint => greatest(0n, found - next)
 
 /**
  * The marker of a finished transaction may stand behind the range: another one that is still open ends what readers can

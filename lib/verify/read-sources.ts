@@ -57,6 +57,7 @@ export async function readSources(
       before: whatIsBefore(ask, from, logStart),
       committed,
       committedAfter,
+      relayedUntil: known.committedAfter,
       metadata: parseCommitMetadata(metadata),
       ...read,
     })

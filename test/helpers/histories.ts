@@ -64,6 +64,7 @@ export const fence = (over: Partial<FenceState> = {}): FenceState => ({
   leaseUntilMs: 0,
   stopped: null,
   committedUntil: new Map(),
+  resetTo: null,
   ...over,
 })
 
@@ -95,6 +96,7 @@ function sourceLog({ gives, ...over }: SourceMade, partition: number): SourceLog
     before: 'start',
     removed: 0n,
     metadata: metadata(transactionalId),
+    relayedUntil: committedAfter ?? 0n,
     records: Number(committed ?? 0),
     transactions: [],
     ...over,
@@ -159,9 +161,9 @@ function expectedOf(sources: readonly SourceMade[]): ExpectedRecords {
   }
 }
 
-function standingOf({ committed, committedAfter }: SourceLog, offset: number): number {
-  if (offset < (committed ?? 0n)) return standing.required
-  return offset < (committedAfter ?? 0n) ? standing.allowed : standing.ahead
+function standingOf({ committed, committedAfter, relayedUntil }: SourceLog, offset: number): number {
+  if (offset < (committed ?? relayedUntil)) return standing.required
+  return offset < (committedAfter ?? relayedUntil) ? standing.allowed : standing.ahead
 }
 
 /** What one check says of a history. */

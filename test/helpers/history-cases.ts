@@ -106,6 +106,27 @@ export const rightHistories: readonly (readonly [title: string, made: HistoryMad
       ],
     },
   ],
+  [
+    'a reset that died after its commit: the fence record remembers more, and that it is being reset',
+    {
+      sources: [{ gives: ['a', 'b'] }],
+      outputs: [{ shows: ['a', 'b'] }],
+      lanes: [
+        {
+          transactionalId: laneId(0),
+          producerId: producerOf(0),
+          fence: fence({ committedUntil: new Map([[0, 9n]]), resetTo: new Map([[0, 2n]]) }),
+        },
+      ],
+    },
+  ],
+  [
+    'Kafka has forgotten the offset of an idle lane, its fence record remembers that everything is relayed',
+    {
+      sources: [{ ...abc, committed: null, metadata: null, relayedUntil: 3n, records: 3 }],
+      outputs: [{ shows: ['a', 'b', 'c'] }],
+    },
+  ],
   ['one transaction in three aborted', aborts(20, 10)],
   ['most of a few transactions aborted', aborts(1, 9)],
 ]
@@ -264,6 +285,40 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
   [
     'retention explains the beginning, not the middle',
     one(['a', 'c'], { outputs: [{ shows: ['a', 'c'], logStart: 5n, from: 5n, until: 7n, end: 7n }] }),
+    ['count unproven 1', 'lost violated 1'],
+  ],
+  [
+    'by ids: retention has cut one output, and an earlier record went to another',
+    {
+      by: 'ids',
+      sources: [
+        {
+          gives: [
+            ['a', -1],
+            ['b', -1],
+            ['c', -1],
+          ],
+        },
+      ],
+      outputs: [{ shows: ['a'] }, { shows: ['c'], logStart: 5n, from: 5n, until: 6n, end: 6n }],
+    },
+    ['count unproven 1', 'unseen unproven 1'],
+  ],
+  [
+    'by ids: retention has cut one output, and all of it that is left came later',
+    {
+      by: 'ids',
+      sources: [
+        {
+          gives: [
+            ['a', -1],
+            ['b', -1],
+            ['c', -1],
+          ],
+        },
+      ],
+      outputs: [{ shows: ['c'] }, { shows: ['a'], logStart: 5n, from: 5n, until: 6n, end: 6n }],
+    },
     ['count unproven 1', 'lost violated 1'],
   ],
   [

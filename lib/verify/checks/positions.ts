@@ -24,10 +24,8 @@ export function lagBehindEnd({ sources }: History): Finding {
   }
 }
 
-function lagOf({ committedAfter, from, stableEnd }: SourceLog): number {
-  const position = committedAfter ?? from
-  return stableEnd > position ? Number(stableEnd - position) : 0
-}
+const lagOf = ({ relayedUntil, stableEnd }: SourceLog): number =>
+  stableEnd > relayedUntil ? Number(stableEnd - relayedUntil) : 0
 
 /**
  * 14. Offsets: what is committed was committed by this relay for this log, lies within it, did not move back while the
@@ -60,7 +58,8 @@ function positionProblems({ committed, committedAfter: now, end }: SourceLog): s
 function originProblems({ clusterId }: History, source: SourceLog, lane: LaneState | undefined): string[] {
   const { committedAfter: now, metadata, topicId, transactionalId, partition } = source
   const fence = fenceOf(lane)
-  const remembered = fence?.committedUntil.get(partition)
+  // A reset commits first and is remembered then.
+  const remembered = fence?.resetTo?.has(partition) ? undefined : fence?.committedUntil.get(partition)
   const problems: string[] = []
   // Nothing committed under a clean record is a first start under way, or an idle week: the relay goes on from there (R8).
   const isForgotten = now === null && fence?.dirty === false
