@@ -1,9 +1,9 @@
-import { functionId, idPart, type Resources, type Value } from '../cloudformation.ts'
+import { attribute, functionId, idPart, type Resources, type Value } from '../cloudformation.ts'
 import type { DeploymentPlan, RelayPlan } from '../plan.ts'
 import type { Auth } from '../settings.ts'
 import { bootstrapServers } from './brokers.ts'
 
-export const mappingId = (relay: RelayPlan): string => `${idPart(relay.facts.name)}EventSourceMapping`
+const mappingId = (relay: RelayPlan): string => `${idPart(relay.facts.name)}EventSourceMapping`
 
 /**
  * The mapping that rings for a relay; none for one on a schedule. Written out because the `kafka` and `msk` events of the
@@ -22,7 +22,7 @@ export function eventSourceMapping(plan: DeploymentPlan, relay: RelayPlan): Reso
     [mappingId(relay)]: {
       Type: 'AWS::Lambda::EventSourceMapping',
       Properties: {
-        FunctionName: { 'Fn::GetAtt': [functionId(bell.key), 'Arn'] },
+        FunctionName: attribute(functionId(bell.key), 'Arn'),
         Enabled: true,
         Topics: [relay.facts.sourceTopic],
         StartingPosition: relay.startingPosition,

@@ -1,4 +1,4 @@
-import { attribute, type Resources, ref } from '../cloudformation.ts'
+import { attribute, type Resources, ref, sub } from '../cloudformation.ts'
 import type { DeploymentPlan } from '../plan.ts'
 
 export const snapshotBucketId = 'SnapshotBucket'
@@ -50,7 +50,7 @@ export function snapshotBucket({ snapshots, protect }: Pick<DeploymentPlan, 'sna
               Effect: 'Deny',
               Principal: '*',
               Action: 's3:*',
-              Resource: [attribute(snapshotBucketId, 'Arn'), { 'Fn::Sub': `\${${snapshotBucketId}.Arn}/*` }],
+              Resource: [attribute(snapshotBucketId, 'Arn'), sub(`\${${snapshotBucketId}.Arn}/*`)],
               Condition: { Bool: { 'aws:SecureTransport': false } },
             },
           ],

@@ -2,10 +2,11 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware'
 import middy from '@middy/core'
 import type { Context } from 'aws-lambda'
 import type { Container } from './container.ts'
+import { stackOf } from './stack-of.ts'
 
 /**
  * A handler as Lambda calls it: logs carry the request, metrics are flushed even when the invocation fails. What it fails
- * with is logged whole, because Lambda leaves out the cause.
+ * with is logged with its causes, which Lambda leaves out.
  */
 export function lambdaHandler<Answer>(
   { logger, metrics }: Container,
@@ -19,7 +20,7 @@ export function lambdaHandler<Answer>(
     .use({
       after: flush,
       onError({ error }) {
-        logger.error('invocation failed', { error })
+        logger.error('invocation failed', { stack: stackOf(error) })
         flush()
       },
     })

@@ -3,6 +3,7 @@ import type { Metrics } from '@aws-lambda-powertools/metrics'
 import type { RelayError } from '../errors.ts'
 import type { RelayObserver } from '../relay/observer.ts'
 import { type MetricName, metricCatalogue } from './metric-catalogue.ts'
+import { stackOf } from './stack-of.ts'
 
 /**
  * What happens in the engine as structured logs and CloudWatch metrics. Metrics are by relay, not by lane: each further
@@ -18,7 +19,7 @@ export function powertoolsObserver(logger: Logger, metrics: Metrics): RelayObser
     disposition: error.disposition,
     outcome: error.outcome,
     context: error.context,
-    error,
+    stack: stackOf(error),
   })
   return {
     noopBell: () => count('NoopBells'),

@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { RelayError } from '../../../lib/errors.ts'
 import { metricCatalogue } from '../../../lib/lambda/metric-catalogue.ts'
 import { powertoolsObserver } from '../../../lib/lambda/powertools-observer.ts'
@@ -34,6 +34,29 @@ test('every metric of the catalogue is emitted, with its unit, and no other', ()
       .map(({ Name, Unit }) => ({ Name, Unit }))
       .sort(byName),
   ).toEqual(wanted.sort(byName))
+})
+
+test('what hangs on an error is not logged: it may be a request with its login', () => {
+  const metrics = new Metrics({ namespace: 'Fencepost', serviceName: 'delays' })
+  const logger = new Logger({ serviceName: 'delays' })
+  const lines: string[] = []
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => lines.push(String(chunk)) > 0)
+  const spies = [spy, vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => lines.push(String(chunk)) > 0)]
+  onTestFinished(() => spies.forEach((one) => void one.mockRestore()))
+  const cause = Object.assign(new Error('401'), { request: { headers: { authorization: 'hunter2' } } })
+  const failure = { lane, error: new RelayError('SETUP_FAILED', 'no prices', { cause }) }
+  const observer = powertoolsObserver(logger, metrics)
+  observer.laneFailed?.(failure)
+  observer.laneStopped?.(failure)
+  observer.sessionReopened?.(failure)
+  expect(lines).toHaveLength(3)
+  for (const line of lines) {
+    expect(JSON.parse(line)).toMatchObject({
+      code: 'SETUP_FAILED',
+      stack: expect.stringContaining('caused by Error: 401'),
+    })
+    expect(line).not.toContain('hunter2')
+  }
 })
 
 test('what a sweep cannot know is not reported as 0', () => {
