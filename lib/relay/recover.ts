@@ -2,7 +2,7 @@ import { isRelayError, RelayError } from '../errors.ts'
 import { anchorLane, prefixShared, proveOurs } from './anchor.ts'
 import { newSink, type OpenLane } from './lane.ts'
 
-/** Fences in a row, our token unchanged, no timeout to explain them: somebody with another table uses our ids (R4). */
+/** Fences in a row, our token unchanged, neither a timeout nor our own doing: somebody with another table uses our ids (R4). */
 const fencesMax = 3
 /** New sessions without a commit between them. */
 const reopensMax = 8
@@ -58,7 +58,7 @@ function givenUp({ id }: OpenLane, error: RelayError): RelayError {
 }
 
 function countFence(lane: OpenLane, error: RelayError): void {
-  if (mayHaveTimedOut(lane)) return
+  if (mayHaveTimedOut(lane) || lane.session.mayFenceItself) return
   lane.fencesUnexplained++
   if (lane.fencesUnexplained < fencesMax) return
   throw prefixShared(lane.id, `was fenced ${lane.fencesUnexplained} times`, { cause: error })

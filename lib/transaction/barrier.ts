@@ -18,6 +18,8 @@ export interface Barrier {
   readonly attemptTimeoutMs: number
   /** Awaited before each further attempt; what it rejects with ends the barrier. */
   readonly mayTryAgain?: () => Promise<void>
+  /** An attempt that nobody answered: it may yet arrive, and fence the session that a later one opens. */
+  readonly onUnanswered?: () => void
 }
 
 /**
@@ -77,6 +79,7 @@ async function attempt(
   } catch (error) {
     const silence = silenceOf(error, `InitProducerId of ${nameOf(barrier)}`)
     if (!silence.healable) throw silence.error
+    if (silence.left) barrier.onUnanswered?.()
     cluster.forget(target)
     return silence
   }

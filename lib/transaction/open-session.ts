@@ -26,7 +26,11 @@ export async function openSession(
 ): Promise<TransactionSession> {
   const attemptTimeoutMs = config.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS
   const protocol = await cluster.transactionVersion(deadline)
-  const identity = await barrier(cluster, { ...config, attemptTimeoutMs }, random, deadline)
+  let mayFenceItself = false
+  const onUnanswered = () => {
+    mayFenceItself = true
+  }
+  const identity = await barrier(cluster, { ...config, attemptTimeoutMs, onUnanswered }, random, deadline)
   const ledger = new SessionLedger(config.transactionalId, protocol, identity)
-  return new KafkaTransactionSession({ cluster, ledger, random, attemptTimeoutMs }, config)
+  return new KafkaTransactionSession({ cluster, ledger, random, attemptTimeoutMs }, config, mayFenceItself)
 }

@@ -72,6 +72,8 @@ export interface TransactionSession {
   readonly state: SessionState
   /** Whether the next window may use this session without a new barrier (R5). */
   readonly reusable: boolean
+  /** Its InitProducerId was sent more than once: a copy that arrives late fences this session, and nobody else has done it. */
+  readonly mayFenceItself: boolean
 
   /**
    * Step 3: OffsetFetch with require_stable, retried while unstable; when 88 outlasts the barrier, joins the group in a

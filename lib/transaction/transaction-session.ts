@@ -28,14 +28,16 @@ const MARKERS_MS = 1
 export class KafkaTransactionSession implements TransactionSession {
   readonly transactionalId: string
   readonly group: string
+  readonly mayFenceItself: boolean
   readonly #sending: Sending
   readonly #committed: CommittedView
   readonly #offsets: OffsetGuard
   #endedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(sending: Sending, { transactionalId, group }: SessionConfig) {
+  constructor(sending: Sending, { transactionalId, group }: SessionConfig, mayFenceItself: boolean) {
     this.transactionalId = transactionalId
     this.group = group
+    this.mayFenceItself = mayFenceItself
     this.#sending = sending
     this.#committed = new CommittedView(sending.cluster, sending.random, group)
     this.#offsets = new OffsetGuard(this.#committed, sending.ledger)

@@ -42,4 +42,29 @@ describe.each([1, 2] as const)('protocol %i', (protocol) => {
     })
     expect(stage.world.judge.isStopped).toBe(true)
   })
+
+  it('late copies of its own InitProducerId fence a lane again and again: nobody shares its prefix (seed 9346)', async () => {
+    const fences = 3
+    const stage = await perform({ protocol }, async (stage) => {
+      const { clock } = stage.world
+      stage.write(2)
+      expect(await stage.ring(await stage.container(), stage.event())).toEqual(['done'])
+      let copy = Promise.withResolvers<void>()
+      let copies = 0
+      stage.world.script = {
+        async request(_process, { api }) {
+          if (api === 'InitProducerId' && ++copies % 2 === 1 && copies < 2 * fences) {
+            copy = Promise.withResolvers()
+            return { late: copy.promise }
+          }
+          if (api === 'TxnOffsetCommit') copy.resolve()
+          await clock.sleep(10)
+          return 'pass'
+        },
+      }
+      stage.write(2)
+      expect(await stage.ring(await stage.container(), stage.event())).toEqual(['done'])
+    })
+    expect(stage.world.journal.lines.filter((line) => line.includes('reopens: SESSION_FENCED')).length).toBe(fences)
+  })
 })
