@@ -29,6 +29,8 @@ const fetchBytesMax = mebibytes(8)
 const fetchTimeoutMs = seconds(60)
 const attemptTimeoutMs = seconds(10)
 const waitMs = 500
+/** A broker answers with nothing as well when its remote storage (KIP-405) has not answered in time. */
+const emptyRounds = 5
 
 /**
  * Every batch of a range in log order, data, aborted data and markers, each once. While one answer is worked on, the next
@@ -54,13 +56,13 @@ interface Piece {
   readonly nextOffset: bigint
 }
 
-/** One answer with at least one batch; none only when the rest of the range was compacted away. */
+/** One answer with at least one batch; none only when asked again and again: the rest of the range was compacted away. */
 async function fetchPiece(cluster: Cluster, range: LogRange, from: bigint): Promise<Piece> {
   const deadline = deadlineIn(cluster.clock, fetchTimeoutMs)
   const results = await inRounds(
     cluster.clock,
     [range],
-    async () => [await ask(cluster, range, from, deadline)],
+    async (_, round) => [await ask(cluster, range, from, round, deadline)],
     deadline,
   )
   const result = results.get(range)
@@ -73,6 +75,7 @@ async function ask(
   cluster: Cluster,
   range: LogRange,
   from: bigint,
+  round: number,
   deadline: Deadline,
 ): Promise<Told<LogRange, Piece>> {
   const { topic, partition } = range
@@ -80,7 +83,7 @@ async function ask(
   try {
     const attempt = sooner(cluster.clock, deadline, attemptTimeoutMs)
     const { body } = await cluster.request(leader, 'Fetch', requestOf(range, from), attempt)
-    const told = hear(range, from, body)
+    const told = hear(range, from, round, body)
     if (told.again) cluster.forget(leader)
     return told
   } catch (error) {
@@ -101,15 +104,15 @@ function requestOf({ topicId, partition, isolation }: LogRange, from: bigint) {
   }
 }
 
-function hear(range: LogRange, from: bigint, body: FetchResponse): Told<LogRange, Piece> {
+function hear(range: LogRange, from: bigint, round: number, body: FetchResponse): Told<LogRange, Piece> {
   const topic = body.responses.find(({ topicId }) => topicId === range.topicId)
   const data = topic?.partitions.find(({ partitionIndex }) => partitionIndex === range.partition)
   const code = body.errorCode || (data?.errorCode ?? 0)
   if (code !== 0) return { ask: range, ...troubleOf('Fetch', range, code) }
   if (data === undefined) return { ask: range, again: true, result: leftOut('Fetch', range) }
   const piece = pieceOf(range, from, data)
-  if (piece.batches.length > 0 || visibleEnd(range, data) >= range.until)
-    return { ask: range, again: false, result: piece }
+  if (piece.batches.length > 0) return { ask: range, again: false, result: piece }
+  if (visibleEnd(range, data) >= range.until) return { ask: range, again: round < emptyRounds, result: piece }
   return { ask: range, again: true, result: notThere(range, from, data) }
 }
 

@@ -110,6 +110,12 @@ test('the end of the range may have been compacted away', async () => {
   expect(await read(cluster, { from: 0n, until: 10n })).toMatchObject({ seen: ['0+2 in -1'], removed: 8n })
 })
 
+test('an empty answer alone is no end: a broker whose remote storage is slow gives one before it gives the records', async () => {
+  const empty = { batches: [], stable: 10n }
+  const cluster = clusterOf({ 0: { batches: [data(0n, 5)] }, 5: [empty, empty, { batches: [data(5n, 5)] }] })
+  expect(await read(cluster, { from: 0n, until: 10n })).toMatchObject({ seen: ['0+5 in -1', '5+5 in -1'], removed: 0n })
+})
+
 test('offsets without a record are counted: compaction removes records between batches, in them, and all of one', async () => {
   const batches = [
     data(1n, 2),
