@@ -5,7 +5,7 @@ import { simulate } from './simulate.ts'
 const seedsEach = 20
 
 it.each([1, 2, 3, 4, 5])(
-  'relays every record once and in order under the faults of seeds %i of 5',
+  'keeps what each relay promises under the faults of seeds %i of 5',
   async (part) => {
     const from = (part - 1) * seedsEach + 1
     const failed: string[] = []

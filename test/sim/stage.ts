@@ -41,15 +41,18 @@ export class Stage {
     return partitions.flatMap(({ log }) => judgeRecords(log.contents()).map(({ value }) => value))
   }
 
-  /** A bell for all that is in the log of a partition. */
-  event(partition = 0): Ring {
-    const log = this.world.model.topics.partition(topics.source, partition)?.log
+  /** A bell for all that is in the log of a partition, or for what is there from an offset on. */
+  event(partition = 0, firstOffset = this.log(partition)?.startOffset ?? 0n): Ring {
+    const log = this.log(partition)
     const lastOffset = (log?.endOffset ?? 1n) - 1n
-    const firstOffset = log?.startOffset ?? 0n
+    const records = () =>
+      (log?.contents() ?? [])
+        .flatMap((batch) => (batch.isControl ? [] : batch.records()))
+        .filter(({ offset }) => offset >= firstOffset && offset <= lastOffset)
     return {
       kind: 'event',
       topic: topics.source,
-      partitions: [{ partition, firstOffset, lastOffset, records: () => [] }],
+      partitions: [{ partition, firstOffset, lastOffset, records }],
     }
   }
 
@@ -64,6 +67,10 @@ export class Stage {
 
   sleep(ms: number): Promise<void> {
     return this.world.clock.sleep(ms)
+  }
+
+  private log(partition: number) {
+    return this.world.model.topics.partition(topics.source, partition)?.log
   }
 }
 
