@@ -13,6 +13,7 @@ export interface ServerlessFunction {
   readonly architecture: 'arm64'
   readonly memorySize: number
   readonly timeout: number
+  readonly versionFunction: false
   role?: Value
   readonly environment: Readonly<Record<string, Value>>
   readonly events: readonly { readonly schedule: Readonly<Record<string, Value>> }[]
@@ -47,6 +48,7 @@ function serverlessFunction(plan: DeploymentPlan, relay: RelayPlan, one: Functio
     architecture: 'arm64',
     memorySize: relay.memoryMb,
     timeout: one.timeoutSeconds,
+    versionFunction: false, // a rollback deploys a template; versions would only pile up
     role: sub(`\${${roleId(one.key)}.Arn}`),
     environment: functionEnvironment(plan, relay, one),
     events: one.everyMinutes === null ? [] : [{ schedule: { rate: [rate(one.everyMinutes)] } }],

@@ -50,7 +50,6 @@ export class FencepostPlugin {
     service.resources = mergeTemplates(service.resources, template(plan))
     service.package.individually = true
     service.provider.logRetentionInDays ??= plan.logRetentionDays
-    service.provider.versionFunctions = false
     this.#plan = plan
     this.#warn(plan)
   }
