@@ -1,4 +1,4 @@
-import { deadLetterHeaders } from '../relay/transform/dead-letter.ts'
+import { parseDeadLetter } from '../relay/transform/dead-letter.ts'
 import { type Content, Fingerprint } from './fingerprint.ts'
 
 /** By what an output is told from any other. */
@@ -18,35 +18,11 @@ export function contentIdentity(relay: string, deadLetters: string | null): Iden
   const fingerprint = new Fingerprint()
   return {
     of(topic, output, record) {
-      const origin = topic === deadLetters ? deadLetterOrigin(record) : null
-      if (origin === null) return fingerprint.of(output + 1, record)
-      if (origin.relay !== relay) return null
-      return fingerprint.ofText(output + 1, `${origin.topic}/${origin.partition}/${origin.offset}`)
+      const letter = topic === deadLetters ? parseDeadLetter(record.headers) : null
+      if (letter === null) return fingerprint.of(output + 1, record)
+      if (letter.relay !== relay) return null
+      return fingerprint.ofText(output + 1, `${letter.topic}/${letter.partition}/${letter.offset}`)
     },
-  }
-}
-
-/** Where a dead letter comes from, as its headers say. */
-export interface DeadLetterOrigin {
-  readonly relay: string
-  readonly topic: string
-  readonly partition: number
-  readonly offset: bigint
-  readonly errorCode: string
-}
-
-/** Null when the headers are not those of a dead letter. */
-export function deadLetterOrigin({ headers }: Pick<Content, 'headers'>): DeadLetterOrigin | null {
-  // The last one of a name: the record may have been a dead letter before, and its own headers come first.
-  const text = (key: string): string => headers.findLast((header) => header.key === key)?.value?.toString('utf8') ?? ''
-  const [partition, offset] = [text(deadLetterHeaders.partition), text(deadLetterHeaders.offset)]
-  if (!/^\d+$/.test(partition) || !/^\d+$/.test(offset)) return null
-  return {
-    relay: text(deadLetterHeaders.relay),
-    topic: text(deadLetterHeaders.topic),
-    partition: Number(partition),
-    offset: BigInt(offset),
-    errorCode: text(deadLetterHeaders.errorCode),
   }
 }
 

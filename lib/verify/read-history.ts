@@ -6,12 +6,13 @@ import { seconds } from '../units.ts'
 import { expectIds } from './expect-ids.ts'
 import { expectTransformed } from './expect-transformed.ts'
 import type { History, OpenTransaction } from './history.ts'
-import { contentIdentity, type DeadLetterOrigin, type Identity, idIdentity } from './identity.ts'
+import { contentIdentity, type Identity, idIdentity } from './identity.ts'
 import type { VerifyOptions } from './options.ts'
 import { committedPositions, offsetsAt, untilStable } from './positions.ts'
 import { Progress } from './progress.ts'
 import { readAhead } from './read-ahead.ts'
 import { type FenceRecords, fenceRecords, laneStates, pinnedCounts, rememberedPositions } from './read-fences.ts'
+import type { DeadLetterOrigin } from './read-output.ts'
 import { readOutputs } from './read-outputs.ts'
 import type { Expecting } from './read-source.ts'
 import { readSources } from './read-sources.ts'
@@ -59,7 +60,8 @@ export async function readHistory(options: VerifyOptions): Promise<HistoryRead> 
   const settledAgain = deadlineIn(clock, options.settleMs ?? settleDefaultMs)
   const committedAfter = await committedPositions(cluster, scope.group, scope.sources, settledAgain) // 4
   const { open, transactions } = await untilEnded(options, scope, transactionsBefore, settled)
-  const expecting = await expectingOf(options, scope, identity, sinceMs, fences, outputs.deadLetters)
+  const ourLetters = outputs.deadLetters.filter((origin) => origin.relay === relay.name)
+  const expecting = await expectingOf(options, scope, identity, sinceMs, fences, ourLetters)
   progress.begin('source')
   const remembered = rememberedPositions(scope, fences)
   const sourcesAsk = { scope, startAt: relay.startAt, sinceMs, committed, committedAfter, remembered }
@@ -75,7 +77,7 @@ export async function readHistory(options: VerifyOptions): Promise<HistoryRead> 
     outputs: outputs.logs,
     expected: expecting.expected,
     deadLetters: {
-      found: outputs.deadLetters.filter((origin) => origin.relay === relay.name).length,
+      found: ourLetters.filter(({ timestampMs }) => sinceMs === null || timestampMs >= sinceMs).length,
       notReproduced: expecting.notReproduced,
     },
     openTransactions: open,
@@ -127,7 +129,7 @@ async function expectingOf(
     outputs: new Map(scope.outputs.map((place, index) => [tpKey(place), index])),
     partitionCounts: (source) => counts[source] ?? scope.partitionCounts,
     sinceMs,
-    deadLetters: deadLetters.filter((origin) => origin.relay === relay.name),
+    deadLetters,
   })
 }
 

@@ -1,10 +1,10 @@
 import type { Cluster } from '../kafka/cluster.ts'
 import { tpKey } from '../kafka/record.ts'
 import type { OutputLog } from './history.ts'
-import type { DeadLetterOrigin, Identity } from './identity.ts'
+import type { Identity } from './identity.ts'
 import { least, type Offsets, offsetsAt } from './positions.ts'
 import type { Progress } from './progress.ts'
-import { readOutput } from './read-output.ts'
+import { type DeadLetterOrigin, readOutput } from './read-output.ts'
 import { holdingProducers } from './read-transactions.ts'
 import { askDeadline, type Scope } from './scope.ts'
 
@@ -36,9 +36,10 @@ export async function readOutputs(cluster: Cluster, ask: OutputsAsk, progress: P
     const { topic, partition, topicId } = place
     const at = (offsets: Offsets) => offsets.get(tpKey(place)) ?? 0n
     const [end, stable] = [at(ask.ends), at(ask.stable)]
-    const range = { topic, partition, from: at(froms), until: least(stable, end) }
     const isDeadLetters = topic === ask.deadLetters
-    const read = await readOutput(cluster, { ...range, topicId, output, isDeadLetters, sinceMs }, identity, progress)
+    const range = { topic, partition, from: at(froms), until: least(stable, end) }
+    const asked = { ...range, topicId, output, isDeadLetters, sinceMs, ...(isDeadLetters && { from: at(starts) }) }
+    const read = await readOutput(cluster, asked, identity, progress)
     const heldBy = range.until < end ? await holdingProducers(cluster, place, askDeadline(cluster.clock)) : []
     const { deadLetters: letters, ...log } = read
     logs.push({ ...range, ...log, logStart: at(starts), end, heldBy })

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { deadlineIn, systemClock } from '../../../lib/clock.ts'
 import { bytes, defineRelay, json, topic } from '../../../lib/index.ts'
 import { expectTransformed } from '../../../lib/verify/expect-transformed.ts'
-import { contentIdentity, type DeadLetterOrigin } from '../../../lib/verify/identity.ts'
+import { contentIdentity } from '../../../lib/verify/identity.ts'
+import type { DeadLetterOrigin } from '../../../lib/verify/read-output.ts'
 import type { SourceAsk } from '../../../lib/verify/read-source.ts'
 import { record } from '../../helpers/relay-window.ts'
 
@@ -78,6 +79,7 @@ const letter = (offset: number, errorCode: string): DeadLetterOrigin => ({
   topic: 'source',
   partition: 0,
   offset: BigInt(offset),
+  timestampMs: 1_000,
   errorCode,
 })
 

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import { attribute, header } from '../../../lib/kafka/record-batch/layout.ts'
-import { contentIdentity } from '../../../lib/verify/identity.ts'
 import { Progress } from '../../../lib/verify/progress.ts'
 import { type LogRange, readLogBatches } from '../../../lib/verify/read-batches.ts'
 import { readLog } from '../../../lib/verify/read-log.ts'
-import { readOutput } from '../../../lib/verify/read-output.ts'
-import { logBatch, marker, resign } from '../../helpers/log-batches.ts'
+import { logBatch, marker } from '../../helpers/log-batches.ts'
 import { ScriptedCluster, topic } from '../../helpers/scripted-cluster.ts'
 
 const topicId = '00000000-0000-0000-0000-000000000001'
@@ -212,25 +209,4 @@ test('a reader who stops early is not told of a later failure', async () => {
       break
     }
   })
-})
-
-test.each([
-  ['a time is judged', 0, true],
-  ['everything is judged', null, false],
-])('an output that its broker dates is known by its batches, and matters when %s', async (_, sinceMs, isDatedAnew) => {
-  const batch = data(0n, 2)
-  batch.writeInt16BE(attribute.logAppendTime, header.attributes)
-  const cluster = clusterOf({ 0: { batches: [resign(batch)] } })
-  const ask = { ...range(0n, 2n), output: 0, isDeadLetters: false, sinceMs }
-  const progress = new Progress(cluster.clock, () => undefined)
-  const read = await cluster.run(() => readOutput(cluster, ask, contentIdentity('copy', null), progress))
-  expect(read).toMatchObject({ isDatedAnew })
-})
-
-test('an output that its writer dates is not', async () => {
-  const cluster = clusterOf({ 0: { batches: [data(0n, 2)] } })
-  const ask = { ...range(0n, 2n), output: 0, isDeadLetters: false, sinceMs: 0 }
-  const progress = new Progress(cluster.clock, () => undefined)
-  const read = await cluster.run(() => readOutput(cluster, ask, contentIdentity('copy', null), progress))
-  expect(read).toMatchObject({ isDatedAnew: false, delivered: { offset: Float64Array.of(0, 1) } })
 })
