@@ -197,6 +197,23 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['ahead unproven 3', 'count unproven 3', 'lag noted 3', 'started unproven 1'],
   ],
   [
+    'Kafka may have forgotten one idle lane, and its fence record was not read',
+    {
+      sources: [abc, { gives: ['x'], committed: null, metadata: null }],
+      outputs: [
+        {
+          shows: ['a', ['x', 1], 'b', 'c'],
+          transactions: [transaction({ visible: 3 }), transaction({ producerId: 7n, visible: 1 })],
+        },
+      ],
+      lanes: [
+        { transactionalId: laneId(0), producerId: producerOf(0), fence: 'not read' },
+        { transactionalId: laneId(1), producerId: null, fence: 'not read' },
+      ],
+    },
+    ['ahead unproven 1', 'count unproven 1', 'lag noted 1'],
+  ],
+  [
     'outputs by the lane, and none of its offsets committed',
     { sources: [{ ...abc, committed: null, metadata: null }], outputs: [{ shows: ['a', 'b', 'c'] }] },
     ['ahead violated 3', 'count violated 3', 'lag noted 3', 'started unproven 1'],
@@ -605,6 +622,14 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
       outputs: [{ shows: ['a', 'b'] }],
     },
     ['lag noted 7', 'sourceCut unproven 1'],
+  ],
+  [
+    'the source was cut behind what a fence record remembers, Kafka has forgotten the offset',
+    {
+      sources: [{ gives: [], committed: null, metadata: null, relayedUntil: 2n, logStart: 5n, records: 1 }],
+      outputs: [{ shows: [] }],
+    },
+    ['sourceCut unproven 1'],
   ],
   [
     'the source waits behind an open transaction of somebody else',

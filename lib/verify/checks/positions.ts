@@ -76,9 +76,9 @@ function originProblems({ clusterId }: History, source: SourceLog, lane: LaneSta
 /** 15. Cut: records of the source were deleted before they were relayed. How many of those offsets had records is not known. */
 export function sourceCut({ sources }: History): Finding {
   const places = new Places()
-  for (const { topic, partition, logStart, committedAfter } of sources) {
-    if (committedAfter === null || committedAfter >= logStart) continue
-    places.add(() => `${topic}/${partition}: relayed up to ${committedAfter}, the log begins at ${logStart}`)
+  for (const { topic, partition, logStart, relayedUntil } of sources) {
+    if (relayedUntil >= logStart) continue
+    places.add(() => `${topic}/${partition}: relayed up to ${relayedUntil}, the log begins at ${logStart}`)
   }
   return places.finding(
     'sourceCut',
