@@ -8,15 +8,16 @@ import { deliveredPlace } from '../places.ts'
  * 7. Unexplained: the relay wrote an output that no record of its source gives.
  *
  * Not asked where the source may have given it before the range that was read: until each source partition's outputs have
- * been met in an output partition, older ones may stand there. It cannot be told once compaction has removed records, or
- * where the time that is judged is another one by the broker's clock.
+ * been met in an output partition, older ones may stand there. It cannot be told once compaction has removed records,
+ * where the time that is judged is another one by the broker's clock, or whose a record outside of any transaction is.
  */
 export function unexplainedRecords(history: History, matching: Matching): Finding {
   const authors = findAuthors(history, matching)
   const [certain, doubtful] = [new Places(), new Places()]
   eachUnexplained(history, matching, authors, (output, at, isOurs, mayBeOlder) => {
     if (!isOurs || mayBeOlder) return
-    const isDoubtful = isCompacted(history) || history.outputs[output]?.isDatedAnew
+    const { isDatedAnew = false, delivered } = history.outputs[output] ?? {}
+    const isDoubtful = isCompacted(history) || isDatedAnew || (delivered?.transaction[at] ?? -1) < 0
     const places = isDoubtful ? doubtful : certain
     places.add(() => deliveredPlace(history, output, at))
   })
@@ -24,7 +25,7 @@ export function unexplainedRecords(history: History, matching: Matching): Findin
   const said = (count: number) => `${plural(count, 'output')} of the relay that no record of its source gives`
   return certain.count > 0
     ? certain.finding('unexplained', 'violated', held, said)
-    : doubtful.finding('unexplained', 'unproven', held, (count) => `${said(count)} now: ${whyGone(history)}`)
+    : doubtful.finding('unexplained', 'unproven', held, (count) => `${said(count)}: ${whyGone(history)}`)
 }
 
 /**
@@ -60,7 +61,7 @@ function eachUnexplained(
   }
 }
 
-/** Weaker guarantees write outside of transactions, by producers that are known by what they wrote only. */
+/** Weaker guarantees write outside of transactions, where nobody can tell their records from those of others. */
 function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, at: number, authors: Authors): boolean {
   const transaction = transactions[delivered.transaction[at] ?? -1]
   return transaction === undefined ? guarantee !== 'exactly-once' : authors.has(transaction.producerId)
@@ -68,7 +69,9 @@ function isOurs({ guarantee }: History, { delivered, transactions }: OutputLog, 
 
 const isCompacted = ({ sources }: History): boolean => sources.some(({ removed }) => removed > 0n)
 
-const whyGone = (history: History): string =>
-  isCompacted(history)
-    ? 'compaction has removed records of it; verify before it does'
-    : 'it may be older by its own date; verify without --last'
+function whyGone(history: History): string {
+  if (isCompacted(history)) return 'compaction has removed records of it; verify before it does'
+  return history.outputs.some(({ isDatedAnew }) => isDatedAnew)
+    ? 'it may be older by its own date; verify without --last'
+    : 'or of somebody else, who writes without transactions too'
+}
