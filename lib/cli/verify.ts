@@ -29,7 +29,8 @@ interface VerifyCommandOptions extends DeploymentOptions {
 const help = `
 Exit code: 0 proven, 1 violated, 2 it cannot be told.
 ${environmentHelp}
-Without a table the fence records are not judged. Only reads, and may run beside the relay.
+Without a table the fence records are not judged, and what they remember is not known: how many partitions an output had
+at first, and the offsets of lanes that were idle for a week. Only reads, and may run beside the relay.
 
 Examples:
   $ fencepost verify --relay relays/delays.ts --prefix shop-prod --brokers localhost:9092
