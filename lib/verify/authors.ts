@@ -1,4 +1,4 @@
-import type { History } from './history.ts'
+import { type History, standing } from './history.ts'
 import type { Matching } from './match.ts'
 
 /** Producer id -> the lanes whose outputs it wrote, by their transactional ids; none when only the coordinator names it. */
@@ -25,7 +25,10 @@ export function findAuthors(history: History, matching: Matching): Authors {
 /** Of a transaction that has only records which several source partitions give. */
 export const unknownLane = ''
 
-/** For each transaction of an output partition the lane that wrote it; null when the source gives none of its records. */
+/**
+ * For each transaction of an output partition the lane that wrote it; null when what is relayed of the source gives none of
+ * its records.
+ */
 export function lanesOf(
   { sources, expected, outputs }: History,
   { meanings, isSourceUnknown }: Matching,
@@ -35,7 +38,7 @@ export function lanesOf(
   const lanes = transactions.map((): string | null => null)
   for (const [at, index] of (meanings[output] ?? []).entries()) {
     const within = delivered?.transaction[at] ?? -1
-    if (within < 0 || index < 0 || lanes[within]) continue
+    if (within < 0 || index < 0 || lanes[within] || expected.standing[index] === standing.ahead) continue
     lanes[within] =
       isSourceUnknown[index] === 1 ? unknownLane : (sources[expected.source[index] ?? 0]?.transactionalId ?? null)
   }

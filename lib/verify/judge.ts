@@ -1,9 +1,9 @@
+import { outputsAhead } from './checks/ahead.ts'
 import {
   duplicatedRecords,
   hiddenOutputs,
   lostRecords,
   outOfOrder,
-  outputsAhead,
   recordCount,
   unseenRecords,
 } from './checks/delivery.ts'

@@ -214,6 +214,19 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['ahead unproven 1', 'count unproven 1', 'lag noted 1'],
   ],
   [
+    'somebody else has written what the relay has still to write',
+    {
+      sources: [{ ...abc, committed: 2n }],
+      outputs: [
+        {
+          shows: ['a', 'b', ['c', 1]],
+          transactions: [transaction({ visible: 2 }), transaction({ producerId: 7n, visible: 1 })],
+        },
+      ],
+    },
+    ['ahead unproven 1', 'count unproven 1', 'lag noted 1'],
+  ],
+  [
     'outputs by the lane, and none of its offsets committed',
     { sources: [{ ...abc, committed: null, metadata: null }], outputs: [{ shows: ['a', 'b', 'c'] }] },
     ['ahead violated 3', 'count violated 3', 'lag noted 3', 'started unproven 1'],

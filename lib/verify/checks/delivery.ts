@@ -1,15 +1,16 @@
-import { isUnheardOf } from '../begun.ts'
 import { type Finding, figure, Places, plural } from '../finding.ts'
 import { type History, standing } from '../history.ts'
 import { type Matching, meaning } from '../match.ts'
 import { type Excuse, eachMissing, mayHide } from '../missing.ts'
 import { deliveredPlace, outputPlace, sourcePlace } from '../places.ts'
+import { aheadOutputs } from './ahead.ts'
 
 /**
  * 1. Count: as many records are visible as the source gives. The plainest question, asked apart from what became of each
  * single record, so that a mistake there cannot hide.
  */
-export function recordCount(history: History, { meanings }: Matching): Finding {
+export function recordCount(history: History, matching: Matching): Finding {
+  const { meanings } = matching
   const { standing: standings } = history.expected
   const required = countOf(standings, standing.required)
   const most = required + countOf(standings, standing.allowed)
@@ -20,23 +21,24 @@ export function recordCount(history: History, { meanings }: Matching): Finding {
   const detail = `${figure(required)} expected, ${figure(delivered)} visible`
   return {
     check: 'count',
-    status: countStatus(history, required - delivered, delivered - most),
+    status: countStatus(history, matching, required - delivered, delivered - most),
     count,
     detail,
     examples: [],
   }
 }
 
-function countStatus(history: History, missing: number, surplus: number): Finding['status'] {
-  if (surplus > 0) return surplusStatus(history)
+function countStatus(history: History, matching: Matching, missing: number, surplus: number): Finding['status'] {
+  if (surplus > 0) return surplusStatus(history, matching, surplus)
   if (missing <= 0) return 'held'
   if (history.guarantee === 'none') return 'noted'
   return mayHide(history) ? 'unproven' : 'violated'
 }
 
-function surplusStatus(history: History): Finding['status'] {
+function surplusStatus(history: History, matching: Matching, surplus: number): Finding['status'] {
   if (history.guarantee !== 'exactly-once') return 'noted'
-  return history.sources.some((source) => isUnheardOf(history, source)) ? 'unproven' : 'violated'
+  const doubtful = aheadOutputs(history, matching).filter(({ isDoubtful }) => isDoubtful)
+  return surplus > doubtful.length ? 'violated' : 'unproven'
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -135,32 +137,6 @@ export function duplicatedRecords(history: History, { meanings }: Matching): Fin
         uncertain,
         held,
         (count) => `${plural(count, 'output')} too many, or of equal records that the source has no more`,
-      )
-}
-
-/**
- * 5. Ahead: an output is visible although the offset of its record is not committed. The two did not become visible
- * together; the record would be relayed again. It cannot be told of a partition of which nothing is known at all.
- */
-export function outputsAhead(history: History, { isDelivered }: Matching): Finding {
-  const [certain, doubtful] = [new Places(), new Places()]
-  const { standing: standings, source: sources } = history.expected
-  const isDoubtful = history.sources.map((source) => isUnheardOf(history, source))
-  for (let index = 0; index < isDelivered.length; index++) {
-    if (isDelivered[index] === 0 || standings[index] !== standing.ahead) continue
-    const places = isDoubtful[sources[index] ?? 0] ? doubtful : certain
-    places.add(() => `${sourcePlace(history, index)}, in ${outputPlace(history, index)}`)
-  }
-  const held = 'no output is visible before the offset of its record'
-  const said = (count: number) => `${plural(count, 'output')} visible, the offsets of their records not committed`
-  const isPromised = history.guarantee === 'exactly-once'
-  return certain.count > 0
-    ? certain.finding('ahead', isPromised ? 'violated' : 'noted', held, said)
-    : doubtful.finding(
-        'ahead',
-        isPromised ? 'unproven' : 'noted',
-        held,
-        (count) => `${said(count)}: is it the right prefix? Kafka forgets idle lanes, their table does not: give it`,
       )
 }
 
