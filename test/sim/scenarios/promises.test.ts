@@ -24,6 +24,19 @@ describe.each([1, 2] as const)('protocol %i', (protocol) => {
     })
   })
 
+  it("guarantee 'none': outputs that nobody acknowledges hold up neither the offsets nor, beyond its time, the function", async () => {
+    await perform({ protocol, lanes, promise: { guarantee: 'none', read: 'log' } }, async (stage) => {
+      const { judge, plan } = stage.world
+      stage.world.script = { request: (_process, { api }) => (api === 'Produce' ? 'lose' : 'pass') }
+      stage.write(3, 0, 'once')
+      const ended = stage.ring(await stage.container(), stage.event())
+      await stage.sleep(plan.timing.functionTimeoutMs / 2)
+      expect(judge.position).toBe(BigInt(written(stage)))
+      expect(await ended).toEqual(['done'])
+      expect(stage.values(topics.out)).toEqual([])
+    })
+  })
+
   it("guarantee 'none': what a dead function has sent may arrive behind its successor's outputs; no order is promised then", async () => {
     await perform({ protocol, lanes, promise: { guarantee: 'none', read: 'log' } }, async (stage) => {
       const { clock, script } = stage.world
