@@ -90,6 +90,9 @@ function verdict({ report, tally, result }: ChaosOutcome): readonly string[] {
   return [
     report.sentence,
     result.readerAgreed ? `${reader}: it agrees.` : `${reader}: it DISAGREES with the verifier.`,
+    ...(result.deadLetters > 0
+      ? [`${plural(result.deadLetters, 'record')} went to the dead letters, although nothing is wrong with them.`]
+      : []),
     ...(never.length > 0
       ? [`Faults that struck nothing, so that the run says nothing of them: ${never.join(', ')}.`]
       : []),

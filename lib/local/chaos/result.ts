@@ -4,7 +4,7 @@ import type { TallyResult } from './tally.ts'
 
 /** A run in one line, for `--json`. */
 export interface ChaosResult {
-  /** Nothing lost, nothing doubled, both judges agree, and every kind of fault struck something. */
+  /** Nothing lost, doubled or dead-lettered, both judges agree, and every kind of fault struck something. */
   readonly ok: boolean
   readonly subject: string
   readonly seed: number
@@ -15,6 +15,8 @@ export interface ChaosResult {
   readonly outOfOrder: number
   readonly abortedSeen: number
   readonly openTransactions: number
+  /** No record of the load is malformed: each of these was blamed for a fault. */
+  readonly deadLetters: number
   /** Source records that were not relayed when the run was over. */
   readonly lag: number
   /** By kind: how often it struck something. */
@@ -50,7 +52,7 @@ export function resultOf(parts: ResultParts): ChaosResult {
   const readerAgreed = agree(report, tally)
   const allFired = kinds.every((name) => fired(name) > 0)
   return {
-    ok: report.ok && isClean(tally) && readerAgreed && allFired,
+    ok: report.ok && report.deadLetters === 0 && isClean(tally) && readerAgreed && allFired,
     subject: parts.subject,
     seed: parts.seed,
     records: report.records,
@@ -59,6 +61,7 @@ export function resultOf(parts: ResultParts): ChaosResult {
     outOfOrder: Math.max(report.outOfOrder, tally.outOfOrder),
     abortedSeen: report.abortedSeen,
     openTransactions: report.openTransactions,
+    deadLetters: report.deadLetters,
     lag: report.lag,
     faultsFired,
     readerAgreed,

@@ -74,6 +74,10 @@ test.each([
   expect(result(report, tally).ok).toBe(false)
 })
 
+test('not ok when a record, of which none is malformed, went to the dead letters', () => {
+  expect(result({ deadLetters: 1 })).toMatchObject({ ok: false, deadLetters: 1, readerAgreed: true })
+})
+
 test('losses are counted by whoever found more; what is not relayed yet is no loss', () => {
   const unproven = { ok: false, verdict: 'unproven', delivered: 90, expected: 90, records: 90, lag: 10 } as const
   expect(result(unproven, { seen: 90, lost: 10 })).toMatchObject({ ok: false, lost: 0, lag: 10, readerAgreed: true })
