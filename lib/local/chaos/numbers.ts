@@ -13,12 +13,13 @@ const padding = 'x'.repeat(120)
 
 export const idOf = ({ partition, number }: Numbered): string => `${partition}-${number}`
 
-export const numberedValue = (record: Numbered): Buffer => Buffer.from(JSON.stringify({ id: idOf(record), padding }))
+const textOf = (record: Numbered): string => JSON.stringify({ id: idOf(record), padding })
 
-/** Null for a text that is no value of the load. */
+export const numberedValue = (record: Numbered): Buffer => Buffer.from(textOf(record))
+
+/** Null for a text that is no value of the load, to the last byte. */
 export function numberedIn(text: string): Numbered | null {
   const [, partition, number] = /^\{"id":"(\d+)-(\d+)"/.exec(text) ?? []
-  return partition === undefined || number === undefined
-    ? null
-    : { partition: Number(partition), number: Number(number) }
+  const record = { partition: Number(partition), number: Number(number) }
+  return text === textOf(record) ? record : null
 }

@@ -22,6 +22,14 @@ test('a record that the load did not write is seen as one', () => {
 })
 
 test.each([
+  ['is cut', value.slice(0, -1)],
+  ['is longer', `${value} `],
+  ['was changed behind its id', value.replace('xx', 'xy')],
+])('a value that %s is not the one that the load wrote', (_, changed) => {
+  expect(sightingIn(`Partition:0\tOffset:5\tNO_HEADERS\t${changed}`)).toMatchObject({ offset: 5, record: null })
+})
+
+test.each([
   '',
   '[main] WARN org.apache.kafka.clients.NetworkClient - Connection to node 1 could not be established',
   'Processed a total of 7980 messages',
