@@ -54,12 +54,27 @@ export function idOf(place: IdPlace, { value, headers }: Pick<Content, 'value' |
     return headers.find(({ key }) => key === place.name)?.value?.toString('latin1') ?? null
   }
   try {
-    const found = stepInto(JSON.parse(value?.toString('utf8') ?? 'null'), place.path)
-    return found === undefined || found === null ? null : JSON.stringify(found)
+    const text = value?.toString('utf8') ?? 'null'
+    const found = stepInto(JSON.parse(text, mayBeInexact.test(text) ? exactly : undefined), place.path)
+    return found === undefined || found === null ? null : asText(found)
   } catch {
     return null // no JSON
   }
 }
+
+const mayBeInexact = /\d{16}/
+
+/** Integers beyond 2^53, such as Snowflake ids, keep all their digits: neighbours would be one number otherwise. */
+function exactly(...[, value, context]: unknown[]): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = Reflect.get(Object(context), 'source')
+  return typeof source === 'string' && /^-?\d+$/.test(source) ? BigInt(source) : value
+}
+
+const asText = (id: unknown): string =>
+  typeof id === 'bigint'
+    ? String(id)
+    : JSON.stringify(id, (_, part) => (typeof part === 'bigint' ? String(part) : part))
 
 function stepInto(value: unknown, path: readonly string[]): unknown {
   let found = value
