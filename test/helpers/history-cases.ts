@@ -562,6 +562,11 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     ['offsets violated 1'],
   ],
   [
+    'the committed offset is behind an open transaction of the source: uncommitted records were read',
+    { sources: [{ gives: ['a', 'b'], committed: 3n, stableEnd: 2n, end: 4n }], outputs: [{ shows: ['a', 'b'] }] },
+    ['lag noted 0', 'offsets violated 1'],
+  ],
+  [
     'the offset was committed by hand',
     { sources: [{ ...abc, metadata: null }], outputs: [{ shows: ['a', 'b', 'c'] }] },
     ['offsets violated 1'],

@@ -47,11 +47,11 @@ export function committedOffsets(history: History): Finding {
   )
 }
 
-function positionProblems({ committed, committedAfter: now, end }: SourceLog): string[] {
+function positionProblems({ committed, committedAfter: now, stableEnd }: SourceLog): string[] {
   if (now === null) return committed === null ? [] : [`${committed} was committed and is gone`]
   const problems: string[] = []
   if (committed !== null && now < committed) problems.push(`went back from ${committed} to ${now}`)
-  if (now > end) problems.push(`${now} is beyond the end ${end}`)
+  if (now > stableEnd) problems.push(`${now} is beyond the end of what readers see, ${stableEnd}`)
   return problems
 }
 
