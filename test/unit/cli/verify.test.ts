@@ -109,3 +109,12 @@ test('text is wrapped at blanks and long words are left whole', () => {
   expect(wrapped('one two three', 7)).toEqual(['one two', 'three'])
   expect(wrapped('a verylongword b', 5)).toEqual(['a', 'verylongword', 'b'])
 })
+
+test.each([
+  ['not relayed yet', { gives: ['a', 'b'], committed: 1n }],
+  ['behind an open transaction of the source', { gives: ['a'], end: 5n }],
+])('asked whether all is relayed, something %s is left', (_, source) => {
+  const judgement = judge(history({ sources: [source], outputs: [{ shows: ['a'] }] }))
+  expect(reportOf(judgement, { complete: true, seconds: 1 })).toMatchObject({ ok: false, verdict: 'unproven' })
+  expect(reportOf(judgement, { complete: false, seconds: 1 })).toMatchObject({ ok: true, verdict: 'proven' })
+})
