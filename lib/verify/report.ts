@@ -96,7 +96,7 @@ function verdictOf(findings: readonly Finding[], isUnfinished: boolean): VerifyR
 const promises: Readonly<Record<History['guarantee'], string>> = {
   'exactly-once': 'each visible exactly once and in order',
   'at-least-once': 'each visible at least once and in order',
-  none: 'in order where they are visible',
+  none: 'visible as far as nothing failed',
 }
 
 function sentenceOf(

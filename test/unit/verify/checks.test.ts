@@ -116,6 +116,10 @@ describe('weaker guarantees promise less', () => {
     expect(complaints(one([], { guarantee: 'at-least-once', outputs }))).toEqual([])
   })
 
+  test('none allows what a dead function wrote late', () => {
+    expect(complaints(one(['b', 'a', 'c'], { guarantee: 'none' }))).toEqual(['outOfOrder noted 1'])
+  })
+
   test('none allows losses', () => {
     expect(complaints(one(['a'], { guarantee: 'none' }))).toEqual(['count noted 2', 'lost noted 2'])
   })
