@@ -63,7 +63,7 @@ function readInto(found: Found, batches: Iterable<FetchedBatch>, range: Range, f
 }
 
 class Found implements ReadRange {
-  readonly records: KafkaRecord[] = []
+  records: KafkaRecord[] = []
   readonly markers: Marker[] = []
   until: bigint
   batchBytes = 0
@@ -81,7 +81,9 @@ class Found implements ReadRange {
     this.batchBytes += batch.sizeBytes
     const isWhole = batch.baseOffset >= from && batch.nextOffset <= until
     if (isWhole && this.records.length + batch.recordCount <= maxRecords) {
-      for (const record of batch.records()) this.records.push(record)
+      const found = batch.records()
+      if (this.records.length === 0) this.records = found
+      else for (const record of found) this.records.push(record)
       return true
     }
     for (const record of batch.records()) {

@@ -13,8 +13,8 @@ export function readRecords(payload: Buffer, context: RecordContext): KafkaRecor
   }
   const cursor = new Cursor(payload)
   const reader = new RecordReader(cursor, context)
-  const records: KafkaRecord[] = []
-  for (let i = 0; i < recordCount; i++) records.push(reader.next())
+  const records = Array<KafkaRecord>(recordCount)
+  for (let i = 0; i < recordCount; i++) records[i] = reader.next()
   if (cursor.leftBytes > 0) throw new Error(`${cursor.leftBytes} bytes follow the last of ${recordCount} records`)
   return records
 }
