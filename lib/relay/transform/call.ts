@@ -71,16 +71,15 @@ export class TransformCall {
   }
 }
 
-/** The `emit` of one call. `sourceOf` tells the record that an output comes from. */
-export function bindEmit(
-  outputs: readonly NamedOutput[],
-  call: TransformCall,
-  sourceOf: (options: EmitOptions) => KafkaRecord,
-): BoundEmit {
+/** The record that an output comes from: always the same, or told by the options of its emit. */
+export type SourceOfOutput = KafkaRecord | ((options: EmitOptions) => KafkaRecord)
+
+/** The `emit` of one call. */
+export function bindEmit(outputs: readonly NamedOutput[], call: TransformCall, from: SourceOfOutput): BoundEmit {
   const emit: Record<string, BoundEmit[string]> = {}
   for (const output of outputs) {
     emit[output.name] = (value, options = noOptions) => {
-      call.add({ output, value, options, source: sourceOf(options) })
+      call.add({ output, value, options, source: typeof from === 'function' ? from(options) : from })
     }
   }
   return emit

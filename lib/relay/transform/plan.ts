@@ -54,5 +54,5 @@ export function contextOf(
   call: TransformCall,
   signal: AbortSignal,
 ): object {
-  return { ...setup, emit: bindEmit(plan.outputs, call, () => source), signal }
+  return { ...setup, emit: bindEmit(plan.outputs, call, source), signal }
 }

@@ -48,16 +48,19 @@ export class TransformResults {
 
   #accept(source: KafkaRecord, emissions: readonly Emission[]): void {
     try {
-      this.#sink.append(
-        emissions.map((emission) => encodeOutput(emission, this.#partitionCount)),
-        source,
-      )
+      this.#sink.append(this.#encode(emissions), source)
     } catch (error) {
       this.#reject(source, rejectionOf(error, source))
       return
     }
     this.#counts.records++
     this.#counts.outputs += emissions.length
+  }
+
+  #encode(emissions: readonly Emission[]): readonly Output[] {
+    const first = emissions[0]
+    if (first && emissions.length === 1) return [encodeOutput(first, this.#partitionCount)] // most emit once
+    return emissions.map((emission) => encodeOutput(emission, this.#partitionCount))
   }
 
   #reject(source: KafkaRecord, error: RelayError): void {
