@@ -19,7 +19,7 @@ const kafkajsShare = 0.2
 
 const examples = `
 Examples:
-  $ npm run bench -- throughput                     a million records, three runs each
+  $ npm run bench -- throughput                     a million records, five runs each
   $ npm run bench -- throughput --runs 7 --json     the result as one line of JSON, the last of stdout
   $ npm run bench -- throughput --kafka 3.9         on the older transaction protocol`
 
@@ -29,7 +29,7 @@ export function throughputCommand(terminal: Terminal): Command {
       'records a second from fetch to commit, fencing on: one relay process against one of kafkajs, in turns',
     )
     .addOption(kafkaOption())
-    .option('--runs <count>', 'of each', countFrom(1, 99), 3)
+    .option('--runs <count>', 'of each', countFrom(1, 99), 5)
     .option('--records <count>', 'of 200 bytes, in 4 partitions', countFrom(1_000, 20_000_000), 1_000_000)
     .option('--kafkajs-records <count>', 'for kafkajs (default: a fifth)', countFrom(1_000, 20_000_000))
     .addOption(jsonOption())
