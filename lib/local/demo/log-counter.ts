@@ -2,6 +2,8 @@ import { deadlineIn } from '../../clock.ts'
 import { RelayError } from '../../errors.ts'
 import type { Cluster } from '../../kafka/cluster.ts'
 import { type FetchAsk, type Isolation, readPartitions } from '../../kafka/fetch.ts'
+import { tpKey } from '../../kafka/record.ts'
+import { offsetsAt } from '../../verify/positions.ts'
 
 const partitionBytesMax = 512 * 1024
 const answerBytesMax = 8 * 1024 * 1024
@@ -40,14 +42,17 @@ export class LogCounter {
     return [...this.#commits.values()].reduce((sum, partitions) => sum + Math.max(...partitions.values()), 0)
   }
 
-  /** Reads on until aborted, and then to the end of what is there. @throws RelayError when a partition cannot be read, or no broker */
+  /**
+   * Reads on until aborted, and then to the end of what is there, markers that are still to come included: 20 s at most, for
+   * a transaction may never end. @throws RelayError when a partition cannot be read, or no broker
+   */
   async run(signal: AbortSignal): Promise<void> {
     let asks = await this.#start()
-    for (let moved = true; moved || !signal.aborted; ) {
-      const next = await this.#readOn(asks)
-      moved = next.some(({ from }, index) => from !== asks[index]?.from)
-      asks = next
-    }
+    while (!signal.aborted) asks = await this.#readOn(asks)
+    const ends = await offsetsAt(this.#cluster, asks, 'latest')
+    const deadline = deadlineIn(this.#cluster.clock, readTimeoutMs)
+    const isBehind = (ask: FetchAsk) => ask.from < (ends.get(tpKey(ask)) ?? 0n)
+    while (asks.some(isBehind) && deadline.remainingMs() > 0) asks = await this.#readOn(asks)
   }
 
   async #start(): Promise<FetchAsk[]> {

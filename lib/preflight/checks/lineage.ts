@@ -79,8 +79,7 @@ function sameSource(
 function pinnedPartitions(relay: string, lanes: readonly LaneLineage[], topics: Facts['topics']): readonly Finding[] {
   if (!topics.told) return []
   const now = new Map(topics.value.map(({ name, state }) => [name, state.told ? (state.value?.partitions ?? 0) : null]))
-  const pinned = new Map(lanes.flatMap(({ record }) => [...(record?.outputPartitions ?? [])]))
-  return [...pinned].flatMap(([topic, count]) => {
+  return [...mostPinned(lanes)].flatMap(([topic, count]) => {
     const found = now.get(topic)
     if (found === null || found === undefined) return []
     const subject: Subject = {
@@ -92,4 +91,13 @@ function pinnedPartitions(relay: string, lanes: readonly LaneLineage[], topics: 
     const fix = 'give the topic its partitions back; a topic that was made anew needs a new relay name or a reset'
     return [holds(found >= count, fail, subject, `${Math.min(count, found)} of ${found}`, fix)]
   })
+}
+
+/** By output topic. Lanes that began later may have pinned more. */
+function mostPinned(lanes: readonly LaneLineage[]): ReadonlyMap<string, number> {
+  const most = new Map<string, number>()
+  for (const { record } of lanes) {
+    for (const [topic, count] of record?.outputPartitions ?? []) most.set(topic, Math.max(count, most.get(topic) ?? 0))
+  }
+  return most
 }

@@ -218,6 +218,17 @@ const faults: readonly Fault[] = [
     found: '1 of 1',
   },
   {
+    id: 'topic.pinned-partitions',
+    facts: {
+      lineages: told([
+        lineageWith({ record: { ...recordOf(), outputPartitions: new Map([['orders.out', 3]]) } }),
+        lineageWith(),
+      ]),
+    },
+    about: 'orders.out',
+    found: '1 of 1',
+  },
+  {
     id: 'source.transactions',
     facts: { producers: [{ relay: 'copy', topic: 'orders', transactional: told(2) }] },
     about: 'orders',
