@@ -17,7 +17,7 @@ export class TransformTime {
   readonly #clock: Clock
   readonly #options: Pick<TransformOptions, 'deadline' | 'yieldNow'>
   readonly #over = new AbortController()
-  readonly signal = this.#over.signal
+  readonly signal: AbortSignal = this.#over.signal
   #timer: TimeLimit | undefined
   #workingSinceMs: number
   #lookedAtMs: number
