@@ -4,7 +4,7 @@ import { LogCounter } from '../../../../lib/local/demo/log-counter.ts'
 import { kafkaVersions } from '../../../../lib/local/kafka-jars.ts'
 import { clusterAt, within } from '../../../helpers/kafka-client.ts'
 import { produce, produceTransaction } from '../../../helpers/producing.ts'
-import { batches, laneOn, openReady } from '../../../helpers/sessions.ts'
+import { batches, laneOn, offsetOf, openReady } from '../../../helpers/sessions.ts'
 import { kafkaBrokers } from '../../../helpers/stack.ts'
 import { createTopic } from '../../../helpers/topics.ts'
 
@@ -42,6 +42,7 @@ describe.each(kafkaVersions)('Kafka %s', (version) => {
     const session = await openReady(cluster, lane)
     await session.begin([{ topic, partition: 0 }], within(10_000))
     await session.send([batches(topic, 0, ['a', 'b'])], within(10_000))
+    await session.sendOffsets([offsetOf(lane, 2)], within(10_000))
     const counter = new LogCounter(cluster, [topic], 'read_committed')
     const counting = counter.run(AbortSignal.abort())
     await cluster.clock.sleep(500)
