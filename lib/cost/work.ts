@@ -22,8 +22,8 @@ export const tailedWindowsPerSecond = ({ recordsPerSecond, partitions }: Load, e
 /** Of a core, for a function with this memory. Its one thread gains nothing from more than one. */
 export const coreShare = (memoryMb: number): number => Math.min(1, memoryMb / assumptions.mbPerCore)
 
-/** Limits of a window (docs/reference): 10,000 records or 8 MiB. */
-const windowRecordsMax = 10_000
+/** Limits of a window (docs/reference): 7,000 records or 8 MiB. */
+const windowRecordsMax = 7_000
 const windowBytesMax = 8_388_608
 
 /** What one invocation does whose lanes have gathered so many records between them. */

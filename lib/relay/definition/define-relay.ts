@@ -11,7 +11,7 @@ import type { Outputs } from './emit.ts'
 import type { Relay, RelayDefinition } from './relay-definition.ts'
 import type { Topic } from './topic.ts'
 
-const WINDOW_RECORDS_MAX = 10_000
+const WINDOW_RECORDS_MAX = 7_000
 const CALL_TIMEOUT_MS = seconds(5)
 /** With async calls a window holds at least this many rounds of them, so that few calls wait for a window's last one. */
 const CALL_ROUNDS_LEAST = 4

@@ -100,7 +100,7 @@ export interface SetupContext {
 }
 
 export interface WindowSettings {
-  /** Default 10,000; with `async`, as many as surely fit `ms`. */
+  /** Default 7,000; with `async`, as many as surely fit `ms`. */
   readonly records?: number
   /** Bytes fetched. Default 8 MiB. */
   readonly bytes?: number
