@@ -1,6 +1,8 @@
 import { fence, type HistoryMade, laneId, metadata, producerOf, transaction } from './histories.ts'
 
 export const abc = { gives: ['a', 'b', 'c'] }
+/** By ids it is not known which output a record goes to. */
+const abcAnywhere: HistoryMade['sources'][number] = { gives: abc.gives.map((value) => [value, -1] as const) }
 /** One source partition with a, b and c, all committed, and one output. */
 export const one = (shows: HistoryMade['outputs'][number]['shows'], over: Partial<HistoryMade> = {}): HistoryMade => ({
   sources: [abc],
@@ -321,15 +323,7 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     'by ids: retention has cut one output, and an earlier record went to another',
     {
       by: 'ids',
-      sources: [
-        {
-          gives: [
-            ['a', -1],
-            ['b', -1],
-            ['c', -1],
-          ],
-        },
-      ],
+      sources: [abcAnywhere],
       outputs: [{ shows: ['a'] }, { shows: ['c'], logStart: 5n, from: 5n, until: 6n, end: 6n }],
     },
     ['count unproven 1', 'unseen unproven 1'],
@@ -338,15 +332,7 @@ export const wrongHistories: readonly (readonly [title: string, made: HistoryMad
     'by ids: retention has cut one output, and all of it that is left came later',
     {
       by: 'ids',
-      sources: [
-        {
-          gives: [
-            ['a', -1],
-            ['b', -1],
-            ['c', -1],
-          ],
-        },
-      ],
+      sources: [abcAnywhere],
       outputs: [{ shows: ['c'] }, { shows: ['a'], logStart: 5n, from: 5n, until: 6n, end: 6n }],
     },
     ['count unproven 1', 'lost violated 1'],

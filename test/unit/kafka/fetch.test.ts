@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type FetchAsk, type FetchLimits, readPartitions } from '../../../lib/kafka/fetch.ts'
 import type { FetchRequest, FetchResponse, PartitionData } from '../../../lib/kafka/protocol/generated/fetch.ts'
 import { TransportError } from '../../../lib/kafka/transport.ts'
+import { fetchAnswer, fetchedPartition } from '../../helpers/fetch-answers.ts'
 import { logBatch } from '../../helpers/log-batches.ts'
 import { node, ScriptedCluster, topic } from '../../helpers/scripted-cluster.ts'
 
@@ -21,28 +22,18 @@ const ask = (partition: number, over: Partial<FetchAsk> = {}): FetchAsk => ({
 })
 
 /** A partition's data: three records, unless told otherwise. */
-const data = (partitionIndex: number, over: Partial<PartitionData> = {}): PartitionData => ({
-  partitionIndex,
-  errorCode: 0,
-  highWatermark: 3n,
-  lastStableOffset: 3n,
-  logStartOffset: 0n,
-  divergingEpoch: { epoch: -1, endOffset: -1n },
-  currentLeader: { leaderId: -1, leaderEpoch: -1 },
-  snapshotId: { endOffset: -1n, epoch: -1 },
-  abortedTransactions: null,
-  preferredReadReplica: -1,
-  records: logBatch({ baseOffset: 0n, deltas: [0, 1, 2] }),
-  ...over,
-})
+const data = (partitionIndex: number, over: Partial<PartitionData> = {}): PartitionData =>
+  fetchedPartition({
+    partitionIndex,
+    highWatermark: 3n,
+    lastStableOffset: 3n,
+    abortedTransactions: null,
+    records: logBatch({ baseOffset: 0n, deltas: [0, 1, 2] }),
+    ...over,
+  })
 
-const answer = (partitions: readonly PartitionData[], errorCode = 0): FetchResponse => ({
-  throttleTimeMs: 0,
-  errorCode,
-  sessionId: 0,
-  responses: [{ topicId, partitions }],
-  nodeEndpoints: [],
-})
+const answer = (partitions: readonly PartitionData[], errorCode = 0): FetchResponse =>
+  fetchAnswer(topicId, partitions, errorCode)
 
 const partitionsOf = (body: FetchRequest) =>
   body.topics.flatMap((each) => each.partitions.map(({ partition }) => partition))

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Progress } from '../../../lib/verify/progress.ts'
 import { type LogRange, readLogBatches } from '../../../lib/verify/read-batches.ts'
 import { readLog } from '../../../lib/verify/read-log.ts'
+import { fetchAnswer, fetchedPartition } from '../../helpers/fetch-answers.ts'
 import { logBatch, marker } from '../../helpers/log-batches.ts'
 import { ScriptedCluster, topic } from '../../helpers/scripted-cluster.ts'
 
@@ -44,26 +45,14 @@ function clusterOf(pieces: Readonly<Record<string, Piece | readonly Piece[]>>): 
 }
 
 function answerOf({ batches, aborted = [], errorCode = 0, stable = 50n }: Piece) {
-  const partition = {
-    partitionIndex: 0,
+  const partition = fetchedPartition({
     errorCode,
     highWatermark: 100n,
     lastStableOffset: stable,
-    logStartOffset: 0n,
     abortedTransactions: aborted,
-    preferredReadReplica: -1,
-    divergingEpoch: { epoch: -1, endOffset: -1n },
-    currentLeader: { leaderId: -1, leaderEpoch: -1 },
-    snapshotId: { endOffset: -1n, epoch: -1 },
     records: Buffer.concat(batches),
-  }
-  return {
-    throttleTimeMs: 0,
-    errorCode: 0,
-    sessionId: 0,
-    responses: [{ topicId, partitions: [partition] }],
-    nodeEndpoints: [],
-  }
+  })
+  return fetchAnswer(topicId, [partition])
 }
 
 const data = (baseOffset: bigint, count: number, producerId?: bigint) =>

@@ -6,6 +6,7 @@ import { deadLetterForms } from '../../../lib/relay/transform/dead-letter.ts'
 import { contentIdentity } from '../../../lib/verify/identity.ts'
 import { Progress } from '../../../lib/verify/progress.ts'
 import { readOutput } from '../../../lib/verify/read-output.ts'
+import { fetchAnswer, fetchedPartition } from '../../helpers/fetch-answers.ts'
 import { plainIdentity } from '../../helpers/kafka-client.ts'
 import { logBatch, resign } from '../../helpers/log-batches.ts'
 import { record } from '../../helpers/relay-window.ts'
@@ -18,24 +19,8 @@ async function read(
   records: Buffer,
   { isDeadLetters = false, sinceMs }: { isDeadLetters?: boolean; sinceMs: number | null },
 ) {
-  const partition = {
-    partitionIndex: 0,
-    errorCode: 0,
-    highWatermark: 2n,
-    lastStableOffset: 2n,
-    logStartOffset: 0n,
-    abortedTransactions: [],
-    preferredReadReplica: -1,
-    divergingEpoch: { epoch: -1, endOffset: -1n },
-    currentLeader: { leaderId: -1, leaderEpoch: -1 },
-    snapshotId: { endOffset: -1n, epoch: -1 },
-    records,
-  }
-  const responses = [{ topicId, partitions: [partition] }]
-  const cluster = new ScriptedCluster(
-    { Fetch: () => ({ throttleTimeMs: 0, errorCode: 0, sessionId: 0, responses, nodeEndpoints: [] }) },
-    [topic('out', topicId, [1])],
-  )
+  const partition = fetchedPartition({ highWatermark: 2n, lastStableOffset: 2n, records })
+  const cluster = new ScriptedCluster({ Fetch: () => fetchAnswer(topicId, [partition]) }, [topic('out', topicId, [1])])
   const range = { topic: 'out', topicId, partition: 0, from: 0n, until: 2n, output: 0 }
   const identity = contentIdentity('copy', isDeadLetters ? 'out' : null)
   const progress = new Progress(cluster.clock, () => undefined)

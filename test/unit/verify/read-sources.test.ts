@@ -4,6 +4,7 @@ import { expectIds } from '../../../lib/verify/expect-ids.ts'
 import { idIdentity } from '../../../lib/verify/identity.ts'
 import { Progress } from '../../../lib/verify/progress.ts'
 import { readSources } from '../../../lib/verify/read-sources.ts'
+import { fetchAnswer, fetchedPartition } from '../../helpers/fetch-answers.ts'
 import { logBatch } from '../../helpers/log-batches.ts'
 import { ScriptedCluster, topic } from '../../helpers/scripted-cluster.ts'
 
@@ -28,26 +29,13 @@ function clusterOf({ logStart = 0n } = {}): ScriptedCluster {
       Fetch: ({ topics }) => {
         const from = topics[0]?.partitions[0]?.fetchOffset ?? 0n
         const deltas = Array.from({ length: Number(3n - from) }, (_, delta) => delta)
-        const partition = {
-          partitionIndex: 0,
-          errorCode: 0,
+        const partition = fetchedPartition({
           highWatermark: 3n,
           lastStableOffset: 3n,
           logStartOffset: logStart,
-          abortedTransactions: [],
-          preferredReadReplica: -1,
-          divergingEpoch: { epoch: -1, endOffset: -1n },
-          currentLeader: { leaderId: -1, leaderEpoch: -1 },
-          snapshotId: { endOffset: -1n, epoch: -1 },
           records: logBatch({ baseOffset: from, deltas }),
-        }
-        return {
-          throttleTimeMs: 0,
-          errorCode: 0,
-          sessionId: 0,
-          responses: [{ topicId, partitions: [partition] }],
-          nodeEndpoints: [],
-        }
+        })
+        return fetchAnswer(topicId, [partition])
       },
     },
     [topic('in', topicId, [1])],
